@@ -26,7 +26,7 @@ def _as_ever(data: Any) -> bytes:
 @example({"del": "\x7f", "é": "\u2028", "half": "\ud800"})
 @example([2**64, -(2**70)])
 @example({"hash": "9e4", "list": "1e5,"})
-def test_a_digest_is_of_what_pythons_own_writer_says(data: Any) -> None:
+def test_a_digest_is_of_the_output_of_the_json_module(data: Any) -> None:
     assert canonical_json(data) == _as_ever(data)
 
 
@@ -37,5 +37,5 @@ def test_a_digest_is_of_what_pythons_own_writer_says(data: Any) -> None:
         ({"lag": 1e-05, "name": "Größe"}, "09ec51e03b4f10e06e65f51dd5ab85b5416ccbe4130eeed8a2e7bbd118a21284"),
     ],
 )
-def test_digests_that_were_written_down_hold(data: Any, digest: str) -> None:
+def test_recorded_digests_are_stable(data: Any, digest: str) -> None:
     assert digest_of(data) == digest

@@ -61,9 +61,7 @@ IDS = (
     ],
 )
 @pytest.mark.parametrize("as_text", [False, True], ids=["bytes", "text"])
-def test_a_document_is_given_back_byte_for_byte(
-    registry: AnyRegistry, content: bytes, media: str, as_text: bool
-) -> None:
+def test_a_document_is_returned_byte_for_byte(registry: AnyRegistry, content: bytes, media: str, as_text: bool) -> None:
     registry.register(content.decode() if as_text else content)
 
     assert registry.given(USERS, "1.0.0") == (content, media)
@@ -168,7 +166,7 @@ _WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=_WORDS, notation=st.sampled_from([json.dumps, write_yaml]))
-def test_whatever_it_says_a_document_comes_back_as_it_was(registry: AnyRegistry, text: str, notation: Any) -> None:
+def test_any_document_is_returned_unchanged(registry: AnyRegistry, text: str, notation: Any) -> None:
     count = len(registry.datasets(limit=1_000).items)
     name = f"law.{count}"
     document = users(dataset_id=name, description=text)

@@ -94,7 +94,7 @@ BAD = ("", "nothing", "é", "W10", "WzFd.", "e30", "bnVsbA", base64.urlsafe_b64e
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_a_cursor_that_was_not_given_out_is_refused(registry: AnyRegistry, name: str) -> None:
+def test_an_invalid_cursor_is_refused(registry: AnyRegistry, name: str) -> None:
     registry.register(orders(id="many"))
     turn = LISTS[name][0](registry)
     huge, text, nul, half = (
@@ -107,7 +107,7 @@ def test_a_cursor_that_was_not_given_out_is_refused(registry: AnyRegistry, name:
             turn(cursor=cursor)
 
 
-def test_a_list_goes_on_where_it_was_when_things_are_added_in_between(registry: AnyRegistry) -> None:
+def test_pagination_is_stable_while_rows_are_added(registry: AnyRegistry) -> None:
     for name in ("b", "d", "f"):
         registry.register(orders(id=name))
     first = registry.datasets(limit=2)

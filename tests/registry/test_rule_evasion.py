@@ -24,7 +24,7 @@ def effects(registry: AnyRegistry, document: dict[str, Any]) -> dict[str, str]:
     return {consumer.name: consumer.effect for consumer in registry.consumers.impact(document).affected}
 
 
-def test_only_owners_may_ask_for_less_than_the_registry_does(backend: Backend) -> None:
+def test_only_owners_may_request_a_weaker_mode(backend: Backend) -> None:
     backend.local.register(orders())
     removal = orders("2.0.0", [ID, PLAN_FIELD])
 
@@ -42,7 +42,7 @@ def test_a_breaking_change_waits_for_approval_under_any_mode(open_backend: Any) 
     assert answer.status == "proposed"
 
 
-def test_a_contributor_does_not_give_a_contract_away(backend: Backend) -> None:
+def test_a_contributor_cannot_change_the_owners(backend: Backend) -> None:
     backend.local.register(orders())
     given = orders("1.0.1", owners=[{"team": "others"}])
 
@@ -51,7 +51,7 @@ def test_a_contributor_does_not_give_a_contract_away(backend: Backend) -> None:
     backend.acting_as("olga", "owner", "checkout").register(given)
 
 
-def test_a_policy_does_not_cease_to_be_one_behind_the_stewards_back(backend: Backend) -> None:
+def test_only_stewards_may_turn_a_policy_into_a_contract(backend: Backend) -> None:
     backend.local.register(orders(**POLICY))
     owner = backend.acting_as("olga", "owner", "checkout")
 
@@ -61,7 +61,7 @@ def test_a_policy_does_not_cease_to_be_one_behind_the_stewards_back(backend: Bac
         owner.archive("rules", "1.0.0")
 
 
-def test_a_child_does_not_leave_its_policy_behind_the_stewards_back(backend: Backend) -> None:
+def test_only_stewards_may_remove_the_parent_policy(backend: Backend) -> None:
     backend.local.register(orders(**POLICY))
     backend.local.register(orders(parent="rules"))
 
@@ -70,14 +70,14 @@ def test_a_child_does_not_leave_its_policy_behind_the_stewards_back(backend: Bac
     backend.acting_as("stella", "steward").register(orders("1.0.1"))
 
 
-def test_a_child_without_fields_does_not_satisfy_a_policy_that_asks_for_some(registry: AnyRegistry) -> None:
+def test_a_child_without_fields_violates_a_policy_that_requires_fields(registry: AnyRegistry) -> None:
     registry.register(orders(**POLICY))
 
     with pytest.raises(Refused, match="from rules"):
         registry.register(orders(fields=[], parent="rules"))
 
 
-def test_an_edge_contract_has_an_end(registry: AnyRegistry) -> None:
+def test_an_edge_contract_needs_an_expiry_date(registry: AnyRegistry) -> None:
     with pytest.raises(Refused, match="an edge contract needs an end"):
         registry.register(orders(tier="edge"))
 
@@ -95,7 +95,7 @@ def test_a_line_that_others_are_made_from_is_not_retired_or_archived(registry: A
             end(ORDERS, "1.0.0")
 
 
-def test_owners_downstream_hear_that_a_line_goes(registry: AnyRegistry) -> None:
+def test_downstream_owners_are_notified_of_a_deprecation(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.register(made_from("margins", f"{ORDERS}:ltv", owners=[{"team": "pricing"}]))
 
@@ -104,14 +104,14 @@ def test_owners_downstream_hear_that_a_line_goes(registry: AnyRegistry) -> None:
     assert "pricing" in registry.notices.notices().items[-1].parties
 
 
-def test_lineage_that_once_names_no_fields_is_never_safe(registry: AnyRegistry) -> None:
+def test_lineage_without_fields_is_never_safe(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.register(made_from("margins", ORDERS, f"{ORDERS}:plan"))
 
     assert effects(registry, orders("2.0.0", [ID, PLAN_FIELD]))["margins@1"] == "unknown"
 
 
-def test_lineage_to_a_line_and_to_its_contract_is_kept_whole(registry: AnyRegistry) -> None:
+def test_lineage_to_a_line_and_to_its_contract_is_merged(registry: AnyRegistry) -> None:
     registry.register(made_from("margins", f"{ORDERS}@1:ltv", f"{ORDERS}:plan"))
     registry.register(orders())
 
@@ -133,7 +133,7 @@ def test_a_consumer_belongs_to_its_team_on_every_line(backend: Backend) -> None:
     analytics.consumers.unsubscribe("dashboard", "orders@1")
 
 
-def test_an_announced_sunset_is_not_pulled_into_the_past(registry: AnyRegistry, clock: Clock) -> None:
+def test_an_announced_sunset_cannot_be_moved_into_the_past(registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
     today = clock.now.date()
     registry.deprecate(ORDERS, "1.0.0", deprecation_uri=GUIDE, sunset_on=today + timedelta(days=300))
@@ -145,9 +145,7 @@ def test_an_announced_sunset_is_not_pulled_into_the_past(registry: AnyRegistry, 
     assert found.sunset_on == today + timedelta(days=90)
 
 
-def test_a_draft_that_is_activated_late_still_gives_consumers_the_least_period(
-    registry: AnyRegistry, clock: Clock
-) -> None:
+def test_a_draft_activated_late_still_gets_the_minimum_notice_period(registry: AnyRegistry, clock: Clock) -> None:
     sunset = clock.now.date() + timedelta(days=30)
     registry.register(orders(status="draft", deprecation={"sunset_date": str(sunset)}))
     clock.pass_days(100)
@@ -159,7 +157,7 @@ def test_a_draft_that_is_activated_late_still_gives_consumers_the_least_period(
     assert (found.status, found.sunset_on) == ("deprecated", clock.now.date() + timedelta(days=30))
 
 
-def test_nothing_new_comes_into_a_line_in_sunset(registry: AnyRegistry, clock: Clock) -> None:
+def test_a_line_in_sunset_takes_no_new_versions_or_consumers(registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
     registry.deprecate(ORDERS, "1.0.0", deprecation_uri=GUIDE)
     clock.pass_days(30)
@@ -177,7 +175,7 @@ def test_nothing_new_comes_into_a_line_in_sunset(registry: AnyRegistry, clock: C
         pytest.param({"a": [[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]}, id="too deep"),
     ],
 )
-def test_a_breach_says_little_and_nothing_deep(registry: AnyRegistry, details: dict[str, Any]) -> None:
+def test_large_or_nested_breach_details_are_refused(registry: AnyRegistry, details: dict[str, Any]) -> None:
     registry.register(orders())
 
     with pytest.raises(InvalidDocument):
@@ -195,14 +193,14 @@ def test_teams_see_their_own_channels(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("name", ["calendar", "local", "ops"])
-def test_no_two_act_under_one_name(registry: AnyRegistry, name: str) -> None:
+def test_token_names_are_unique(registry: AnyRegistry, name: str) -> None:
     registry.access.create_token("ops", role="viewer")
 
     with pytest.raises(Conflict, match="is taken"):
         registry.access.create_token(name, role="admin")
 
 
-def test_existing_consumers_are_warned_where_they_look(registry: AnyRegistry) -> None:
+def test_consumers_of_a_deprecated_line_see_a_warning(registry: AnyRegistry) -> None:
     registry.register(orders())
     reads(registry, "dashboard", "ltv")
     registry.deprecate(ORDERS, "1.0.0", deprecation_uri=GUIDE, sunset_on=date(2099, 1, 1))

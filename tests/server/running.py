@@ -17,7 +17,7 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 
-PATIENCE = 60.0
+TIMEOUT_S = 60.0
 """Seconds after which a test that waits for a server has failed."""
 
 _ROOT = Path(__file__).parents[2]
@@ -45,14 +45,14 @@ def running(app: FastAPI, **options: Any) -> Iterator[str]:
         http="h11",
         log_config=None,
         access_log=False,
-        timeout_keep_alive=int(PATIENCE),  # a slow machine must not lose connections that wait
+        timeout_keep_alive=int(TIMEOUT_S),  # a slow machine must not lose connections that wait
         **{"timeout_graceful_shutdown": 5, **options},
     )
     server = _Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        assert server.listens.wait(PATIENCE)
+        assert server.listens.wait(TIMEOUT_S)
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
         server.should_exit = True
@@ -62,7 +62,7 @@ def running(app: FastAPI, **options: Any) -> Iterator[str]:
 def client_of(address: str, token: str | None = None) -> httpx2.Client:
     """Return a client with connections of its own."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx2.Client(base_url=address, headers=headers, timeout=PATIENCE, trust_env=False)
+    return httpx2.Client(base_url=address, headers=headers, timeout=TIMEOUT_S, trust_env=False)
 
 
 class ServingProcess:
@@ -87,12 +87,12 @@ class ServingProcess:
     def kill(self) -> None:
         """End it without a word, as a power cut would."""
         os.kill(self._process.pid, signal.SIGKILL)
-        self._process.wait(PATIENCE)
+        self._process.wait(TIMEOUT_S)
 
     def stop(self) -> int:
         """Ask it to end, and return how it ended."""
         self._process.terminate()
-        return self._process.wait(PATIENCE)
+        return self._process.wait(TIMEOUT_S)
 
     def __enter__(self) -> ServingProcess:
         return self

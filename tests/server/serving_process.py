@@ -1,4 +1,4 @@
-"""A server on its own: `python -m tests.server.serving_process DATABASE [--no-courier] [--clock-ahead SECONDS]`."""
+"""A server on its own: `python -m tests.server.serving_process DATABASE [--no-delivery] [--clock-ahead SECONDS]`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treaty.server.server import ServerOptions
 from treaty.server.settings import AccessSettings
 
 
-class _NoCourier(background.BackgroundThreads):
+class _NoDelivery(background.BackgroundThreads):
     """Delivers nothing: what a process that dies in time does."""
 
     def start(self) -> None:
@@ -25,7 +25,7 @@ class _NoCourier(background.BackgroundThreads):
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("database")
-    parser.add_argument("--no-courier", action="store_true")
+    parser.add_argument("--no-delivery", action="store_true")
     parser.add_argument("--clock-ahead", type=float, default=0)
     asked = parser.parse_args()
     ahead = timedelta(seconds=asked.clock_ahead)
@@ -33,8 +33,8 @@ def main() -> None:
     def clock() -> datetime:
         return utc_now() + ahead
 
-    if asked.no_courier:
-        setattr(server, "BackgroundThreads", _NoCourier)  # noqa: B010
+    if asked.no_delivery:
+        setattr(server, "BackgroundThreads", _NoDelivery)  # noqa: B010
     rules = RegistryRules(addresses=AddressRule.ALLOW_PRIVATE)
     with Registry.open(asked.database, rules=rules, clock=clock) as registry:
         outlet = Outlet(AddressRule.ALLOW_PRIVATE)

@@ -315,7 +315,7 @@ def test_each_role_may_do_what_the_table_says(world: World, asked: Asked) -> Non
         (Action.MANAGE_TOKENS, "an admin, with the scope admin"),
     ],
 )
-def test_who_could_never_do_it_is_told_whose_token_to_ask_for(action: Action, whose: str) -> None:
+def test_a_refusal_names_the_role_to_ask_for(action: Action, whose: str) -> None:
     viewer = Actor("vera", (Grant(Role.VIEWER),), frozenset({Scope.READ}), "test")
 
     with pytest.raises(NotAllowed) as refused:

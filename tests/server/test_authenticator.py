@@ -102,7 +102,7 @@ def test_a_token_is_shown_once(client: httpx2.Client) -> None:
         assert secret not in answer.text
 
 
-def test_a_revoked_token_opens_nothing(client: httpx2.Client) -> None:
+def test_a_revoked_token_is_refused(client: httpx2.Client) -> None:
     admin = mint(client, "admin")
     viewer = mint(client, "viewer", by=admin)
     assert client.get("/datasets", headers=bearer(viewer)).status_code == 200
@@ -115,7 +115,7 @@ def test_a_revoked_token_opens_nothing(client: httpx2.Client) -> None:
     assert "was revoked on 2026-03-02" in refused.json()["detail"]
 
 
-def test_an_expired_token_opens_nothing(client: httpx2.Client, clock: Clock) -> None:
+def test_an_expired_token_is_refused(client: httpx2.Client, clock: Clock) -> None:
     admin = mint(client, "admin")
     viewer = mint(client, "viewer", by=admin, days=7)
 
@@ -137,7 +137,7 @@ def test_an_expired_token_opens_nothing(client: httpx2.Client, clock: Clock) -> 
         "",
     ],
 )
-def test_what_cannot_be_believed_is_refused_even_where_everybody_may_read(guarded: httpx2.Client, header: str) -> None:
+def test_invalid_credentials_are_refused_even_where_reading_is_open(guarded: httpx2.Client, header: str) -> None:
     answer = guarded.get("/datasets", headers={"Authorization": header})
 
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
@@ -152,7 +152,7 @@ def test_a_scope_narrows_what_a_role_may_do(client: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/datasets", "/api/v1/contracts", f"/contracts/{USERS}/latest"])
-def test_where_only_members_read_one_signs_in_for_everything(serve: Serve, path: str) -> None:
+def test_without_open_reading_everything_requires_sign_in(serve: Serve, path: str) -> None:
     client = serve(access=AccessSettings(required=True, open_reading=False))
 
     assert client.get(path).status_code == 401
@@ -254,7 +254,7 @@ def test_an_oidc_bearer_token_signs_in(serve: Serve, issuer: Issuer) -> None:
         ({"sub": ""}, "has no user name"),
     ],
 )
-def test_an_oidc_token_for_somebody_else_opens_nothing(
+def test_an_oidc_token_with_wrong_claims_is_refused(
     serve: Serve, issuer: Issuer, claims: dict[str, Any], words: str
 ) -> None:
     now = IssuerClock()

@@ -95,7 +95,7 @@ def test_many_changes_make_few_builds(open_registry: Callable[..., Registry], tm
     assert len(builds.done) < 10
 
 
-def test_while_somebody_else_builds_it_waits_and_then_publishes(
+def test_a_build_waits_for_another_process_and_then_publishes(
     open_registry: Callable[..., Registry], tmp_path: Path, builds: Builds
 ) -> None:
     registry = open_registry()
@@ -107,7 +107,7 @@ def test_while_somebody_else_builds_it_waits_and_then_publishes(
         builds.wait_for(1)
 
 
-def test_what_cannot_be_published_is_logged_and_tried_again(
+def test_a_failed_publication_is_logged_and_retried(
     open_registry: Callable[..., Registry], tmp_path: Path, builds: Builds, caplog: pytest.LogCaptureFixture
 ) -> None:
     registry = open_registry()

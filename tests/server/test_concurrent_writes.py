@@ -1,4 +1,4 @@
-"""Many at once: a version is registered once, whoever and however many ask for it, from however many processes."""
+"""Concurrent writes: a version is registered once, however many clients and processes send it."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from typing import Any
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
 from tests.server.integrity import check_integrity
-from tests.server.running import PATIENCE, ServingProcess, client_of
+from tests.server.running import TIMEOUT_S, ServingProcess, client_of
 from treaty.registry.service import Registry
 
-RACERS = 64
+WRITERS = 64
 ENDED_WELL = {0, -signal.SIGTERM}
 
 
 def race(addresses: list[str], documents: Iterable[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Let every racer send a document over a connection of its own, all at the same moment."""
+    """Send each document over its own connection, all at the same time."""
     runners = list(documents)
     gate = threading.Barrier(len(runners))
 
     def run(number: int) -> tuple[int, dict[str, Any]]:
         with client_of(addresses[number % len(addresses)]) as client:
             client.get("/healthz")
-            gate.wait(PATIENCE)
+            gate.wait(TIMEOUT_S)
             answer = client.post("/contracts", json=runners[number])
         return answer.status_code, answer.json()
 
@@ -38,15 +38,15 @@ def race(addresses: list[str], documents: Iterable[dict[str, Any]]) -> list[tupl
 
 
 def check_same_version(addresses: list[str]) -> None:
-    answers = race(addresses, [short(version="1.0.0")] * RACERS)
+    answers = race(addresses, [short(version="1.0.0")] * WRITERS)
 
-    assert Counter(status for status, _ in answers) == {201: 1, 400: RACERS - 1}
+    assert Counter(status for status, _ in answers) == {201: 1, 400: WRITERS - 1}
     said = {body["detail"] for status, body in answers if status == 400}
     assert said == {f"version '1.0.0' of {USERS!r} is already registered; history does not change"}
 
 
 def check_distinct_versions(addresses: list[str]) -> list[str]:
-    versions = [f"1.0.{number}" for number in range(1, RACERS + 1)]
+    versions = [f"1.0.{number}" for number in range(1, WRITERS + 1)]
 
     answers = race(addresses, [short(version=version) for version in versions])
 
@@ -60,19 +60,19 @@ def check_distinct_versions(addresses: list[str]) -> list[str]:
 
 
 def check_distinct_contracts(addresses: list[str]) -> None:
-    answers = race(addresses, [short(f"sales.{number}") for number in range(RACERS)])
+    answers = race(addresses, [short(f"sales.{number}") for number in range(WRITERS)])
 
-    assert Counter(status for status, _ in answers) == {201: RACERS}
+    assert Counter(status for status, _ in answers) == {201: WRITERS}
 
 
 def check_history(registry: Registry, taken: list[str]) -> None:
     found = check_integrity(registry)
 
     assert found.pop(USERS) == ["1.0.0", *taken]
-    assert found == {f"sales.{number}": ["1.0.0"] for number in range(RACERS)}
+    assert found == {f"sales.{number}": ["1.0.0"] for number in range(WRITERS)}
 
 
-def test_racers_of_one_server(serve: Serve, database: str, open_registry: Callable[..., Registry]) -> None:
+def test_concurrent_writers_of_one_server(serve: Serve, database: str, open_registry: Callable[..., Registry]) -> None:
     addresses = [str(serve(database=database).base_url)]
 
     check_same_version(addresses)
@@ -82,7 +82,9 @@ def test_racers_of_one_server(serve: Serve, database: str, open_registry: Callab
     check_history(open_registry(database), taken)
 
 
-def test_racers_of_four_processes(database: str, tmp_path: Path, open_registry: Callable[..., Registry]) -> None:
+def test_concurrent_writers_of_four_processes(
+    database: str, tmp_path: Path, open_registry: Callable[..., Registry]
+) -> None:
     with ExitStack() as stack:
         begun = [stack.enter_context(ServingProcess(database, tmp_path / f"log-{one}")) for one in range(4)]
         addresses = [one.address for one in begun]  # they make the tables at the same time, too

@@ -48,7 +48,7 @@ def test_a_contract_comes_in_any_form(
     assert identity in shared.get("/datasets").json()["datasets"]
 
 
-def test_what_was_handed_in_is_kept_to_the_byte(client: httpx2.Client) -> None:
+def test_documents_are_stored_byte_for_byte(client: httpx2.Client) -> None:
     content = b"# ours\n" + yaml.safe_dump(short(), sort_keys=False).encode()
 
     assert client.post("/contracts", content=content, headers=YAML).status_code == 201
@@ -57,7 +57,7 @@ def test_what_was_handed_in_is_kept_to_the_byte(client: httpx2.Client) -> None:
     assert (given.content, given.headers["content-type"]) == (content, "application/yaml")
 
 
-def test_a_document_without_a_contract_says_what_it_lacks(shared: httpx2.Client) -> None:
+def test_a_document_without_a_contract_is_refused_with_what_is_missing(shared: httpx2.Client) -> None:
     answer = shared.post("/contracts", json={"dataset": "x"})
 
     assert answer.status_code == 422
@@ -111,7 +111,9 @@ def test_a_contract_is_read_in_the_form_that_is_asked_for(
     ],
 )
 @pytest.mark.parametrize("path", ["latest", "versions/1.0.0", "versions"])
-def test_what_is_liked_best_is_answered(client: httpx2.Client, accept: str, key: str, media: str, path: str) -> None:
+def test_the_media_type_with_the_highest_quality_is_returned(
+    client: httpx2.Client, accept: str, key: str, media: str, path: str
+) -> None:
     client.post("/contracts", json=short())
 
     answer = client.get(f"/contracts/{USERS}/{path}", headers={"Accept": accept})
@@ -130,7 +132,7 @@ def test_yaml_is_answered_where_it_is_accepted(client: httpx2.Client) -> None:
     assert yaml.safe_load(answer.text) == client.get(f"/contracts/{USERS}/latest").json()
 
 
-def test_a_form_that_nobody_knows_is_malformed(client: httpx2.Client) -> None:
+def test_an_unknown_format_is_invalid(client: httpx2.Client) -> None:
     client.post("/contracts", json=short())
 
     for path in ("latest", "versions", "versions/1.0.0"):
@@ -157,7 +159,7 @@ def _live_a_life(client: httpx2.Client, identity: str, place: str) -> None:
 
 
 @pytest.mark.parametrize("identity", ["", " ", " a", "a/", "/a", "a//b", "../a", "a/./b", "a\nb", "a\x00b", "x" * 257])
-def test_an_id_that_leads_astray_is_malformed(shared: httpx2.Client, identity: str) -> None:
+def test_an_invalid_id_is_refused(shared: httpx2.Client, identity: str) -> None:
     assert shared.post("/contracts", json={"contract": short(identity)}).status_code == 422
 
 
@@ -194,7 +196,7 @@ def test_a_page_of_nothing_is_not_there(client: httpx2.Client) -> None:
         assert client.get(path, params={"cursor": cursor}).status_code == 404
 
 
-def test_a_cursor_that_nobody_gave_out_is_told_where_it_stands(client: httpx2.Client) -> None:
+def test_an_invalid_cursor_is_reported_with_its_place(client: httpx2.Client) -> None:
     client.post("/contracts", json=short())
 
     (problem,) = client.get(f"/contracts/{USERS}/versions", params={"cursor": "nonsense"}).json()["detail"]
@@ -239,7 +241,7 @@ def test_the_document_in_an_envelope_is_found_whatever_it_says(document: dict[st
         assert extract_contract(body.encode(), has_mode) == written.encode()
 
 
-def test_an_envelope_that_is_written_oddly_is_understood_all_the_same(client: httpx2.Client) -> None:
+def test_unusual_envelopes_are_understood(client: httpx2.Client) -> None:
     odd = json.dumps({"contract": short(), "compatibility": "backward"}).replace("compatibility", "compatib\\u0069lity")
 
     answer = client.post("/contracts", content=odd.encode(), headers={"Content-Type": "application/json"})
@@ -249,7 +251,7 @@ def test_an_envelope_that_is_written_oddly_is_understood_all_the_same(client: ht
 
 
 @pytest.mark.parametrize("sunset", ["9999-12-31", "9999-12-30"])
-def test_a_day_at_the_end_of_all_days_is_refused_by_its_name(client: httpx2.Client, sunset: str) -> None:
+def test_a_date_out_of_range_is_refused(client: httpx2.Client, sunset: str) -> None:
     client.post("/contracts", json=short())
     leaving = odcs() | {"status": "deprecated", "deprecation": {"sunset_date": sunset, "migration_guide": "https://x"}}
     asked = {"deprecation_uri": "https://example.org/plan", "sunset_on": sunset}

@@ -53,7 +53,7 @@ class Storm:
                 self._process.kill()
 
 
-def test_nothing_acknowledged_is_lost_and_nothing_is_half_there(database: str, tmp_path: Path) -> None:
+def test_acknowledged_writes_are_complete_after_a_crash(database: str, tmp_path: Path) -> None:
     moments = random.Random(4)  # noqa: S311
     acknowledged: dict[str, set[str]] = defaultdict(set)
     for number in range(ROUNDS):

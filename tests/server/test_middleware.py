@@ -36,7 +36,7 @@ def api_error(answer: httpx2.Response) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", ["/contracts", "/contracts/check", "/api/v1/can-i-publish", "/api/v1/tokens"])
-def test_a_body_that_says_it_is_too_large_is_not_read(serve: Serve, path: str) -> None:
+def test_a_body_with_a_too_large_length_is_not_read(serve: Serve, path: str) -> None:
     client = serve(limits=Limits(body=1_000))
 
     answer = client.post(path, content=b" " * 1_001, headers={"Content-Type": "application/json"})
@@ -45,7 +45,7 @@ def test_a_body_that_says_it_is_too_large_is_not_read(serve: Serve, path: str) -
 
 
 @pytest.mark.parametrize("path", ["/contracts", "/contracts/check", "/api/v1/can-i-publish", "/api/v1/tokens"])
-def test_a_body_that_does_not_say_how_large_it_is_is_cut_off(serve: Serve, path: str) -> None:
+def test_a_chunked_body_is_cut_off_at_the_limit(serve: Serve, path: str) -> None:
     client = serve(limits=Limits(body=1_000))
 
     def drops() -> Iterator[bytes]:
@@ -65,7 +65,7 @@ def test_a_body_that_does_not_say_how_large_it_is_is_cut_off(serve: Serve, path:
         ("POST", f"/contracts/{USERS}/versions/1.0.0/deprecate"),
     ],
 )
-def test_a_body_of_nothing_but_other_keys_is_told_so_once(shared: httpx2.Client, method: str, path: str) -> None:
+def test_many_unknown_keys_give_one_finding(shared: httpx2.Client, method: str, path: str) -> None:
     answer = shared.request(method, path, json={f"key{number}": 1 for number in range(10_000)})
 
     assert answer.status_code == 422
@@ -87,7 +87,7 @@ def test_a_few_other_keys_are_named(shared: httpx2.Client) -> None:
     ],
     ids=["names that are taken", "types that nobody knows"],
 )
-def test_no_more_than_five_hundred_findings_are_told(
+def test_at_most_five_hundred_findings_are_returned(
     shared: httpx2.Client, fields: list[dict[str, Any]], left: str
 ) -> None:
     document = short(fields=fields)
@@ -124,7 +124,7 @@ def test_a_length_of_many_digits_is_malformed(shared: httpx2.Client, path: str) 
     assert answer.startswith(b"HTTP/1.1 400 ")
 
 
-def test_half_a_document_from_somebody_who_left_is_not_registered(open_registry: Callable[..., Registry]) -> None:
+def test_a_partial_document_of_a_disconnected_client_is_not_registered(open_registry: Callable[..., Registry]) -> None:
     registry = open_registry()
     app = create_app(registry)
     app.state.authenticator.requires_sign_in()
@@ -150,7 +150,7 @@ def test_half_a_document_from_somebody_who_left_is_not_registered(open_registry:
     assert sent == []
 
 
-def test_a_body_just_as_large_as_it_may_be_is_read(serve: Serve) -> None:
+def test_a_body_of_the_maximum_size_is_read(serve: Serve) -> None:
     content = json.dumps(short()).encode()
     client = serve(limits=Limits(body=len(content)))
 
@@ -171,14 +171,14 @@ def test_a_request_without_a_usable_id_gets_one(shared: httpx2.Client, given: st
     assert re.fullmatch("[0-9a-f]{16,32}", answer.headers["x-request-id"])
 
 
-def test_every_answer_forbids_guessing_its_type(shared: httpx2.Client) -> None:
+def test_every_response_has_nosniff(shared: httpx2.Client) -> None:
     for path in ("/", "/nowhere", "/docs", "/api/v1/contracts"):
         assert shared.get(path).headers["x-content-type-options"] == "nosniff"
 
 
 @pytest.mark.parametrize("media", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
 @pytest.mark.parametrize("path", ["/contracts", "/api/v1/tokens", f"/contracts/{USERS}/versions/1.0.0/archive"])
-def test_what_a_page_elsewhere_could_send_unasked_is_refused(client: httpx2.Client, path: str, media: str) -> None:
+def test_requests_that_a_foreign_page_can_send_are_refused(client: httpx2.Client, path: str, media: str) -> None:
     client.post("/contracts", json=short())
 
     answer = client.post(path, content=json.dumps(short()), headers={"Content-Type": media})
@@ -191,7 +191,7 @@ def test_what_a_page_elsewhere_could_send_unasked_is_refused(client: httpx2.Clie
     "host", ["evil.example.org", "evil.example.org:8090", "10.0.0.7", "localhost.evil.org", "[::2]"]
 )
 @pytest.mark.parametrize("ask", ["GET /datasets", "POST /contracts", "GET /api/v1/contracts", "GET /docs"])
-def test_an_open_server_answers_to_no_name_of_another_machine(shared: httpx2.Client, host: str, ask: str) -> None:
+def test_an_open_server_refuses_foreign_host_names(shared: httpx2.Client, host: str, ask: str) -> None:
     method, _, path = ask.partition(" ")
 
     answer = shared.request(method, path, headers={"Host": host}, json=short() if method == "POST" else None)
@@ -209,7 +209,7 @@ def test_an_open_server_answers_to_the_names_of_its_machine(shared: httpx2.Clien
 @pytest.mark.parametrize(
     ("origin", "status"), [("https://evil.example.org", 403), ("null", 403), ("http://localhost:3000", 200)]
 )
-def test_an_open_server_takes_no_change_from_a_page_elsewhere(client: httpx2.Client, origin: str, status: int) -> None:
+def test_an_open_server_refuses_changes_from_foreign_origins(client: httpx2.Client, origin: str, status: int) -> None:
     client.post("/contracts", json=short())
 
     answer = client.post(f"/contracts/{USERS}/versions/1.0.0/archive", headers={"Origin": origin})
@@ -234,7 +234,7 @@ def test_an_unknown_path_of_the_api_has_the_one_shape(shared: httpx2.Client, ask
         ("GET /api/v1/impact", "POST"),
     ],
 )
-def test_a_method_that_is_not_there_names_those_that_are(shared: httpx2.Client, ask: str, allowed: str) -> None:
+def test_an_unsupported_method_lists_the_supported_ones(shared: httpx2.Client, ask: str, allowed: str) -> None:
     answer = shared.request(*ask.split(" "))
 
     assert (answer.status_code, api_error(answer)["error"]) == (405, "method_not_allowed")
@@ -277,7 +277,7 @@ def test_bytes_that_are_no_text_are_malformed(shared: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/datasets", "/api/v1/contracts"])
-def test_a_mistake_of_ours_is_one_line_with_the_id_and_no_words_of_the_error(
+def test_an_internal_error_is_logged_with_the_id_and_without_its_message(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     secret = "-".join(["whsec", "very", "private"])
@@ -300,7 +300,7 @@ def test_a_mistake_of_ours_is_one_line_with_the_id_and_no_words_of_the_error(
     assert [line["status"] for line in logs if line["event"] == "request"] == [500]
 
 
-def test_a_write_that_takes_too_long_is_given_up_and_harms_nobody(serve: Serve, tmp_path: Path) -> None:
+def test_a_write_that_times_out_is_cancelled(serve: Serve, tmp_path: Path) -> None:
     client = serve(limits=Limits(seconds=0.3))
     assert client.post("/contracts", json=short()).status_code == 201
     lock = sqlite3.connect(tmp_path / "registry.db", isolation_level=None)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.registry.notices.receivers import PATIENCE, Received, WebReceiver, web_receiver
+from tests.registry.notices.receivers import TIMEOUT_S, Received, WebReceiver, web_receiver
 from tests.server.contracts import USERS, short
 from tests.server.running import ServingProcess, client_of
 from treaty.registry.notices.senders import SIGNATURE_HEADER, verify
@@ -40,18 +40,16 @@ def take_in(process: ServingProcess, url: str, contracts: list[str], versions: i
 
 
 def arrivals(receiver: WebReceiver, number: int) -> list[Received]:
-    return [receiver.arrivals.get(timeout=PATIENCE) for _ in range(number)]
+    return [receiver.arrivals.get(timeout=TIMEOUT_S) for _ in range(number)]
 
 
 def told(received: list[Received], contract: str) -> list[str]:
     return [body["version"] for body in map(Received.json, received) if body["contract"] == contract]
 
 
-def test_what_was_committed_but_not_sent_is_sent_by_the_next_process(
-    database: str, tmp_path: Path, receiver: WebReceiver
-) -> None:
+def test_committed_notices_are_sent_by_the_next_process(database: str, tmp_path: Path, receiver: WebReceiver) -> None:
     contracts = [USERS, "sales.orders"]
-    with ServingProcess(database, tmp_path / "log", "--no-courier") as process:
+    with ServingProcess(database, tmp_path / "log", "--no-delivery") as process:
         take_in(process, receiver.url, contracts, versions=3)
         process.kill()
     assert receiver.received == []
@@ -70,17 +68,17 @@ def test_what_was_committed_but_not_sent_is_sent_by_the_next_process(
     assert {one.headers["Treaty-Notice-Id"] for one in received} == {one["id"] for one in notices}
 
 
-def test_what_was_on_its_way_is_sent_again_under_the_same_id(tmp_path: Path) -> None:
+def test_interrupted_deliveries_are_sent_again_with_the_same_id(tmp_path: Path) -> None:
     database = str(tmp_path / "registry.db")
     with _holding_receiver() as receiver:
         with ServingProcess(database, tmp_path / "log") as process:
             take_in(process, receiver.url, [USERS], versions=1)
-            first = receiver.arrivals.get(timeout=PATIENCE)  # it is committed and sent, and nobody has answered
+            first = receiver.arrivals.get(timeout=TIMEOUT_S)  # it is committed and sent, and nobody has answered
             process.kill()
         receiver.let_go.set()
 
         with ServingProcess(database, tmp_path / "log", "--clock-ahead", str(LEASE_OVER)):
-            second = receiver.arrivals.get(timeout=PATIENCE)
+            second = receiver.arrivals.get(timeout=TIMEOUT_S)
 
     assert second.headers["Treaty-Notice-Id"] == first.headers["Treaty-Notice-Id"]
     assert second.body == first.body
@@ -103,7 +101,7 @@ def _holding_receiver() -> Iterator[_HoldingReceiver]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             held.arrivals.put(Received(self.path, dict(self.headers), body))
-            held.let_go.wait(PATIENCE)
+            held.let_go.wait(TIMEOUT_S)
             with suppress(ConnectionError):
                 self.send_response(200)
                 self.end_headers()

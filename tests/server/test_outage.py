@@ -43,9 +43,7 @@ def own_postgresql() -> Iterator[Any]:
         server.start()
 
 
-def test_while_postgresql_is_away_nothing_is_acknowledged_and_nothing_has_to_be_restarted(
-    serve: Serve, own_postgresql: Any
-) -> None:
+def test_requests_fail_while_postgresql_is_down_and_work_once_it_is_back(serve: Serve, own_postgresql: Any) -> None:
     client = serve(database=own_postgresql.get_uri())
     assert client.post("/contracts", json=short()).status_code == 201
 
@@ -64,7 +62,7 @@ def test_while_postgresql_is_away_nothing_is_acknowledged_and_nothing_has_to_be_
     assert client.post("/contracts", json=short(version="1.0.1")).status_code == 201
 
 
-def test_while_another_holds_the_file_reads_go_on_and_writes_are_not_acknowledged(
+def test_reads_work_and_writes_fail_while_the_file_is_locked(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hasty = tuple("PRAGMA busy_timeout=50" if "busy_timeout" in one else one for one in store._SQLITE)
@@ -85,7 +83,7 @@ def test_while_another_holds_the_file_reads_go_on_and_writes_are_not_acknowledge
     assert client.post("/contracts", json=short(version="1.0.1")).status_code == 201
 
 
-def test_a_file_that_was_taken_away_is_unavailable_not_a_mistake(serve: Serve, tmp_path: Path) -> None:
+def test_a_removed_file_is_unavailable_not_an_internal_error(serve: Serve, tmp_path: Path) -> None:
     client = serve()
     assert client.post("/contracts", json=short()).status_code == 201
     with sqlite3.connect(tmp_path / "registry.db") as spoiler:

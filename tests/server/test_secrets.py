@@ -28,7 +28,7 @@ def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServingProcess
         yield one
 
 
-def test_secrets_are_nowhere_to_be_read(process: ServingProcess) -> None:
+def test_secrets_appear_nowhere(process: ServingProcess) -> None:
     with client_of(process.address) as client:
         admin = client.post("/api/v1/tokens", json={"name": "ops", "role": "admin"}).json()["token"]
         other = client.post(

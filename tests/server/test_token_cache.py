@@ -56,13 +56,13 @@ def refused(answer: httpx2.Response, says: str) -> None:
     assert says in answer.json()["detail"]
 
 
-def test_a_known_token_reads_and_registers(met: Met) -> None:
+def test_a_cached_token_reads_and_registers(met: Met) -> None:
     assert met.client.post("/contracts", json=short(version="1.0.1")).status_code == 201
     assert [met.client.get(LATEST).json()["version"] for _ in range(2)] == ["1.0.1", "1.0.1"]
     assert met.elsewhere.get(USERS, "1.0.1").registered_by == "ci"
 
 
-def test_a_token_that_is_taken_back_elsewhere_registers_nothing_from_that_moment_on(met: Met) -> None:
+def test_a_token_revoked_by_another_process_registers_nothing(met: Met) -> None:
     assert met.client.post("/contracts", json=short(version="1.0.1")).status_code == 201
 
     met.taken_back()
@@ -71,7 +71,7 @@ def test_a_token_that_is_taken_back_elsewhere_registers_nothing_from_that_moment
     assert [one.version for one in met.elsewhere.history(USERS).items] == ["1.0.0", "1.0.1"]
 
 
-def test_a_token_that_is_taken_back_elsewhere_reads_nothing_from_that_moment_on(met: Met) -> None:
+def test_a_token_revoked_by_another_process_reads_nothing(met: Met) -> None:
     for _ in range(2):  # the second time it is at hand
         assert met.client.get(LATEST).status_code == 200
 
@@ -81,7 +81,7 @@ def test_a_token_that_is_taken_back_elsewhere_reads_nothing_from_that_moment_on(
     refused(met.client.get("/datasets"), "was revoked on 2026-03-02")
 
 
-def test_what_others_read_opens_nothing_to_a_token_that_was_taken_back(met: Met) -> None:
+def test_cached_reads_of_others_do_not_revive_a_revoked_token(met: Met) -> None:
     other = met.elsewhere.access.create_token("other", role="viewer").token
     met.taken_back()
     for _ in range(3):  # met by the routes, then asked for, then at hand
@@ -90,7 +90,7 @@ def test_what_others_read_opens_nothing_to_a_token_that_was_taken_back(met: Met)
     refused(met.client.get(LATEST), "was revoked on 2026-03-02")
 
 
-def test_a_token_that_is_known_expires_on_its_day(met: Met, clock: Clock) -> None:
+def test_a_cached_token_expires(met: Met, clock: Clock) -> None:
     clock.forward(days=90)
 
     refused(met.client.post("/contracts", json=short(version="1.0.1")), "expired on 2026-05-31")
@@ -98,20 +98,20 @@ def test_a_token_that_is_known_expires_on_its_day(met: Met, clock: Clock) -> Non
 
 
 @pytest.mark.parametrize("wrong", ["0" * 64, "", "0" * 63])
-def test_the_id_of_a_known_token_is_worth_nothing_without_its_secret(met: Met, wrong: str) -> None:
+def test_the_id_of_a_cached_token_is_refused_without_its_secret(met: Met, wrong: str) -> None:
     asked = met.client.post("/contracts", json=short(version="1.0.1"), headers=bearer(f"treaty_{met.id}_{wrong}"))
 
     refused(asked, "the token is not known here")
 
 
-def test_a_known_token_does_no_more_than_its_role(met: Met) -> None:
+def test_a_cached_token_has_only_the_permissions_of_its_role(met: Met) -> None:
     theirs = short("theirs", owners=[{"team": "checkout"}])
 
     assert met.client.post("/contracts", json=theirs).status_code == 403
     assert met.elsewhere.datasets().items == [USERS]
 
 
-def test_units_that_share_a_transaction_see_a_token_being_taken_back_among_them(met: Met) -> None:
+def test_units_of_one_transaction_see_a_revocation_among_them(met: Met) -> None:
     context, ci = met.elsewhere.context, met.signed_in_elsewhere()
     handed_in: list[Future[Any]] = []
 
@@ -132,7 +132,7 @@ def test_units_that_share_a_transaction_see_a_token_being_taken_back_among_them(
     assert [one.version for one in met.elsewhere.history(USERS).items] == ["1.0.0", "1.0.1"]
 
 
-def test_a_token_that_is_taken_back_after_it_came_in_changes_nothing(met: Met) -> None:
+def test_a_token_revoked_while_its_request_waits_changes_nothing(met: Met) -> None:
     ci = met.signed_in_elsewhere()
     met.taken_back()
 

@@ -105,7 +105,7 @@ def requests(api: dict[str, Any], odd: Any) -> Iterator[tuple[str, str, dict[str
 
 
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
-def test_odd_texts_are_refused_and_never_our_mistake(serve: Serve, database: str, odd: Any) -> None:
+def test_unusual_texts_never_cause_an_internal_error(serve: Serve, database: str, odd: Any) -> None:
     client = serve(database=database)
     client.post("/contracts", json=short())
     wrong: list[str] = []

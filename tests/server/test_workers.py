@@ -12,7 +12,7 @@ from select import select
 import pytest
 
 from tests.server.contracts import short
-from tests.server.running import PATIENCE, client_of
+from tests.server.running import TIMEOUT_S, client_of
 from treaty.errors import Unavailable
 from treaty.registry.service import Registry
 from treaty.server.workers import open_sockets
@@ -36,7 +36,7 @@ class Crew:
 
     def ended(self) -> bool:
         """Wait until every process has let go of the output."""
-        while select([self.output], [], [], PATIENCE)[0]:
+        while select([self.output], [], [], TIMEOUT_S)[0]:
             if not self.output.readline():
                 return True
         return False
@@ -51,20 +51,20 @@ def crew(tmp_path: Path) -> Iterator[Crew]:
     one.output.close()
 
 
-def test_they_answer_as_one(crew: Crew, tmp_path: Path) -> None:
+def test_workers_answer_as_one_server(crew: Crew, tmp_path: Path) -> None:
     for number in range(12):
         with client_of(crew.address) as client:  # a new connection each: whichever process takes it
             assert client.post("/contracts", json=short("orders", f"1.{number}.0")).status_code == 201
             assert client.get("/contracts/orders/latest").json()["version"] == f"1.{number}.0"
 
     crew.process.send_signal(signal.SIGTERM)
-    assert crew.process.wait(PATIENCE) == 0
+    assert crew.process.wait(TIMEOUT_S) == 0
     assert crew.ended()
     with Registry.open(str(tmp_path / "registry.db")) as registry:
         assert registry.access.verify_audit().entries == 12
 
 
-def test_none_outlives_the_one_that_began_them(crew: Crew) -> None:
+def test_workers_end_with_their_supervisor(crew: Crew) -> None:
     with client_of(crew.address) as client:
         assert client.get("/readyz").status_code == 200
 
@@ -73,7 +73,7 @@ def test_none_outlives_the_one_that_began_them(crew: Crew) -> None:
     assert crew.ended()
 
 
-def test_each_process_has_a_socket_of_its_own_on_the_one_port() -> None:
+def test_each_worker_has_its_own_socket_on_the_shared_port() -> None:
     sockets = open_sockets("127.0.0.1", 0, 2)
     try:
         (port,) = {one.getsockname()[1] for one in sockets}

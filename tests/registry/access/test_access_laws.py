@@ -75,7 +75,7 @@ def test_another_scope_takes_nothing_away(
 
 @laws
 @given(actors, resources, reasons)
-def test_nobody_approves_their_own_proposal(actor: Actor, resource: Resource, reason: str | None) -> None:
+def test_proposers_cannot_approve_their_own_proposal(actor: Actor, resource: Resource, reason: str | None) -> None:
     assert not may(actor, Action.APPROVE, replace(resource, proposer=actor.name), reason)
 
 

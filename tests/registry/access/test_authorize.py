@@ -79,7 +79,7 @@ def test_the_table_has_every_action_and_every_role() -> None:
 
 
 @pytest.mark.parametrize(("action", "who", "allowed"), CASES)
-def test_each_role_does_what_the_table_says(action: str, who: str, allowed: bool) -> None:
+def test_each_role_may_do_what_the_table_lists(action: str, who: str, allowed: bool) -> None:
     assert may(ann(who), Action(action), GROWTHS, "the auditor asked for it") is allowed
 
 
@@ -94,7 +94,7 @@ def test_each_action_needs_its_scope(action: str, scope: str) -> None:
 
 
 @pytest.mark.parametrize("action", Action)
-def test_nobody_may_do_nothing(action: Action) -> None:
+def test_an_actor_without_roles_may_do_nothing(action: Action) -> None:
     assert not may(NO_ACCESS, action, GROWTHS, "a reason")
 
 
@@ -104,7 +104,7 @@ def test_the_anonymous_read_and_check_only(action: Action) -> None:
 
 
 @pytest.mark.parametrize("action", Action)
-def test_who_holds_the_database_may_do_everything(action: Action) -> None:
+def test_the_local_actor_may_do_everything(action: Action) -> None:
     authorize(local_actor("ann"), action, GROWTHS, "a reason")
 
 
@@ -171,7 +171,9 @@ def test_an_override_needs_a_reason(reason: str | None) -> None:
         (NO_ACCESS, "subscribe", GROWTHS, "sign in as a steward, or a contributor of team growth"),
     ],
 )
-def test_a_refusal_says_what_why_and_who_may(actor: Actor, action: str, resource: Resource, words: str) -> None:
+def test_a_refusal_names_the_action_the_reason_and_the_required_role(
+    actor: Actor, action: str, resource: Resource, words: str
+) -> None:
     said = refusal(actor, Action(action), resource)
 
     assert said.startswith(f"{actor.name} may not {action} contract 'orders': ")

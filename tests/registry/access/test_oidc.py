@@ -251,7 +251,7 @@ def test_a_refusal_never_shows_the_token(verifier: OidcVerifier, server: Issuer,
 
 
 @pytest.mark.parametrize("package", ["joserfc", "httpx2"])
-def test_a_missing_package_says_how_to_get_it(
+def test_a_missing_package_is_reported_with_the_install_command(
     verifier: OidcVerifier, server: Issuer, clock: Clock, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = server.sign(clock)

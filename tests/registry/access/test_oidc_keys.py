@@ -45,7 +45,7 @@ def test_keys_are_found_through_the_issuer(server: Issuer, clock: Clock) -> None
     assert server.asked == [DISCOVERY, "/keys"]
 
 
-def test_an_issuer_must_speak_for_itself(server: Issuer, clock: Clock) -> None:
+def test_the_metadata_must_name_the_same_issuer(server: Issuer, clock: Clock) -> None:
     said = {"issuer": "https://evil.example.com", "jwks_uri": server.jwks_url}
     server.documents[DISCOVERY] = (200, json.dumps(said).encode())
 
@@ -70,7 +70,7 @@ def test_an_issuer_on_https_does_not_lead_to_plain_http(server: Issuer, clock: C
         verifier.verify(server.sign(clock, iss=issuer))
 
 
-def test_keys_are_kept_for_an_hour(verifier: OidcVerifier, server: Issuer, clock: Clock) -> None:
+def test_keys_are_cached_for_an_hour(verifier: OidcVerifier, server: Issuer, clock: Clock) -> None:
     verifier.verify(server.sign(clock))
     clock.forward(timedelta(minutes=59))
     verifier.verify(server.sign(clock))
@@ -102,9 +102,7 @@ def test_a_new_key_is_fetched_when_a_token_names_it(verifier: OidcVerifier, serv
     assert server.asked == ["/keys", "/keys"]
 
 
-def test_keys_that_are_not_known_are_asked_for_once_a_minute(
-    verifier: OidcVerifier, server: Issuer, clock: Clock
-) -> None:
+def test_unknown_keys_are_fetched_at_most_once_a_minute(verifier: OidcVerifier, server: Issuer, clock: Clock) -> None:
     for _ in range(3):
         with pytest.raises(NotAllowed, match="its issuer has no such key"):
             verifier.verify(server.sign(clock, RSA_NEXT))
@@ -116,7 +114,7 @@ def test_keys_that_are_not_known_are_asked_for_once_a_minute(
     assert server.asked == ["/keys", "/keys"]
 
 
-def test_no_key_is_asked_for_when_the_algorithm_is_not_pinned(server: Issuer, clock: Clock) -> None:
+def test_no_key_is_fetched_for_an_algorithm_that_is_not_allowed(server: Issuer, clock: Clock) -> None:
     verifier = OidcVerifier(OidcSettings(server.address, AUDIENCE, ("ES256",)), clock=clock)
 
     with pytest.raises(NotAllowed, match="its algorithm is not one of ES256"):
@@ -140,7 +138,7 @@ def test_a_token_that_leaves_its_key_in_doubt_is_refused(
         verifier.verify(server.sign(clock, RSA, {"kid": name}))
 
 
-def test_keys_of_another_kind_are_told_apart(verifier: OidcVerifier, server: Issuer, clock: Clock) -> None:
+def test_keys_with_the_same_id_are_selected_by_type(verifier: OidcVerifier, server: Issuer, clock: Clock) -> None:
     server.publish(RSA, EC)
     server.keys[1]["kid"] = "rsa-1"
 
@@ -203,9 +201,7 @@ def test_a_key_server_that_is_down_is_unavailable(clock: Clock) -> None:
         verifier.verify(token)
 
 
-def test_a_key_server_that_comes_back_is_asked_again_after_a_while(
-    verifier: OidcVerifier, server: Issuer, clock: Clock
-) -> None:
+def test_a_recovered_key_server_is_used_again(verifier: OidcVerifier, server: Issuer, clock: Clock) -> None:
     server.documents["/keys"] = (500, b"")
     for _ in range(3):
         with pytest.raises(Unavailable, match="answers 500"):

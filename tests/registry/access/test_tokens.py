@@ -111,14 +111,14 @@ def test_a_token_acts_until_it_expires() -> None:
         actor_of(token.record, end)
 
 
-def test_a_revoked_token_acts_for_nobody() -> None:
+def test_a_revoked_token_has_no_actor() -> None:
     revoked = replace(minted().record, revoked_at=NOW)
 
     with pytest.raises(NotAllowed, match=f"token {revoked.id} was revoked on 2026-01-03; ask an admin for a new one"):
         actor_of(revoked, NOW)
 
 
-def test_a_token_lives_for_90_days_unless_told() -> None:
+def test_a_token_expires_after_90_days_by_default() -> None:
     assert minted().record.expires_at == datetime(2026, 4, 3, 12, tzinfo=UTC)
 
 
@@ -172,7 +172,7 @@ def test_secrets_are_hidden_in_texts(text: str, shown: str) -> None:
 
 @settings(deadline=None, derandomize=True)
 @given(st.text(), st.text(alphabet=st.characters(exclude_categories=["L", "N"])))
-def test_a_token_is_hidden_wherever_it_stands(before: str, after: str) -> None:
+def test_a_token_is_redacted_anywhere_in_a_text(before: str, after: str) -> None:
     token = minted()
 
     assert secret_of(token) not in redact(before + token.secret_text + after)

@@ -60,7 +60,7 @@ CASES: list[tuple[int, Any, type[TreatyError], str]] = [
 
 
 @pytest.mark.parametrize(("status", "body", "kind", "words"), CASES)
-def test_a_status_and_a_code_stand_for_an_error(status: int, body: Any, kind: type[TreatyError], words: str) -> None:
+def test_status_and_code_select_the_error(status: int, body: Any, kind: type[TreatyError], words: str) -> None:
     content = body if isinstance(body, str) else json.dumps(body)
 
     error = refusal(URL, status, content.encode())
@@ -75,7 +75,7 @@ def test_every_code_of_the_server_has_its_error() -> None:
             assert issubclass(kind, BY_CODE[code])
 
 
-def test_findings_come_back() -> None:
+def test_findings_are_restored_from_a_response() -> None:
     finding = {"id": "rule", "severity": "warning", "message": "look", "path": "a.b", "hint": "there"}
 
     error = refusal(URL, 422, json.dumps(said("invalid", findings=[finding])).encode())
@@ -85,7 +85,7 @@ def test_findings_come_back() -> None:
     assert (one.id, one.severity, one.message, one.path, one.hint) == ("rule", "warning", "look", "a.b", "there")
 
 
-def test_a_refused_version_comes_back_with_its_report() -> None:
+def test_a_refused_version_is_restored_with_its_report() -> None:
     error = refusal(URL, 422, json.dumps({"detail": REPORT}).encode())
 
     assert isinstance(error, VersionRefused)
@@ -109,12 +109,12 @@ def answering(response: httpx2.Response, **more: Any) -> RegistryClient:
 
 
 @pytest.mark.parametrize("body", ["", "[]", "{}", "<html>", '{"items": "none"}'])
-def test_an_answer_that_is_none_says_so(body: str) -> None:
+def test_a_response_that_is_not_json_is_reported(body: str) -> None:
     with answering(httpx2.Response(200, text=body)) as client, pytest.raises(Unavailable, match="did not answer as"):
         client.governance.policies()
 
 
-def test_what_a_later_registry_adds_is_passed_over() -> None:
+def test_unknown_fields_in_a_response_are_ignored() -> None:
     with answering(httpx2.Response(200, json={"items": [], "next": None, "total": 0})) as client:
         assert client.governance.policies().items == []
 
@@ -154,7 +154,7 @@ def test_the_token_is_sent_and_never_shown(caplog: pytest.LogCaptureFixture) -> 
 
 
 @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "ü"])
-def test_what_is_no_token_is_refused_without_repeating_it(token: str) -> None:
+def test_an_invalid_token_is_refused_without_repeating_it(token: str) -> None:
     with pytest.raises(InvalidDocument, match="the token is none") as refused:
         RegistryClient(URL, token)
 
@@ -175,7 +175,7 @@ def test_what_is_no_token_is_refused_without_repeating_it(token: str) -> None:
         "http://registry.test/#geheim",
     ],
 )
-def test_an_address_that_cannot_be_one_is_refused_without_repeating_it(url: str) -> None:
+def test_an_invalid_address_is_refused_without_repeating_it(url: str) -> None:
     with pytest.raises(InvalidDocument, match="address of a registry") as refused:
         RegistryClient(url)
 
@@ -196,7 +196,7 @@ def test_an_address_may_end_in_slashes(url: str) -> None:
     assert asked == ["http://registry.test/api/v1/policies?limit=5"]
 
 
-def test_a_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
 
     with pytest.raises(Unavailable, match=r"pip install 'treaty\[registry\]'"):

@@ -78,7 +78,7 @@ def bumpy(url: str, *troubles: Trouble, arrives: bool = True) -> Iterator[tuple[
 
 
 @pytest.mark.parametrize("trouble", [LOST, SLOW, DOWN, 503], ids=["lost", "slow", "down", "503"])
-def test_questions_are_asked_again(url: str, trouble: Trouble) -> None:
+def test_reads_are_retried(url: str, trouble: Trouble) -> None:
     asks: list[Callable[[RegistryClient], object]] = [
         lambda it: it.datasets(),
         lambda it: it.access.verify_audit(),
@@ -93,14 +93,14 @@ def test_questions_are_asked_again(url: str, trouble: Trouble) -> None:
             assert pauses[:2] == list(PAUSES)
 
 
-def test_three_times_is_enough(url: str) -> None:
+def test_a_read_is_tried_three_times(url: str) -> None:
     with bumpy(url, DOWN, DOWN, DOWN, arrives=False) as (client, way, _):
         with pytest.raises(Unavailable, match="is it running\\? start one with: treaty serve"):
             client.datasets()
         assert way.sent == ["GET"] * 3
 
 
-def test_what_asking_again_does_not_mend_is_asked_once(url: str) -> None:
+def test_permanent_failures_are_not_retried(url: str) -> None:
     with bumpy(url, 500) as (client, way, _):
         with pytest.raises(Unavailable, match="made a mistake"):
             client.datasets()
@@ -123,7 +123,7 @@ def test_writes_are_sent_once(url: str, local: Registry, trouble: Trouble) -> No
             assert (len(way.sent), pauses) == (1, [])
 
 
-def test_a_lost_answer_to_a_write_says_that_it_may_have_been_done(url: str) -> None:
+def test_a_write_without_an_answer_is_reported_as_possibly_done(url: str) -> None:
     with (
         bumpy(url, SLOW) as (client, _, _),
         pytest.raises(Unavailable, match="did not answer within 30 seconds; it may have been done all the same"),
@@ -133,9 +133,7 @@ def test_a_lost_answer_to_a_write_says_that_it_may_have_been_done(url: str) -> N
 
 @pytest.mark.parametrize("trouble", [LOST, SLOW, 503], ids=["lost", "slow", "503"])
 @pytest.mark.parametrize("arrives", [True, False], ids=["it arrived", "it was lost"])
-def test_a_registration_is_handed_in_again_and_happens_once(
-    url: str, local: Registry, trouble: Trouble, arrives: bool
-) -> None:
+def test_a_retried_registration_happens_once(url: str, local: Registry, trouble: Trouble, arrives: bool) -> None:
     with bumpy(url, trouble, trouble, arrives=arrives) as (client, _, _):
         answer = client.register(users())
 
@@ -144,7 +142,7 @@ def test_a_registration_is_handed_in_again_and_happens_once(
     assert [one.action for one in local.access.audit().items] == ["contract.register"]
 
 
-def test_the_report_that_was_lost_is_made_again(url: str, local: Registry) -> None:
+def test_a_lost_report_is_computed_again(url: str, local: Registry) -> None:
     local.register(orders())
     local.register(orders("1.0.1", description={"purpose": "said better"}))
     documents: list[Any] = [
@@ -198,7 +196,7 @@ def test_a_proposal_whose_answer_was_lost_is_made_once(template: Path, tmp_path:
     assert (answer.status, answer.proposal) == ("proposed", waiting.id)
 
 
-def test_nobody_there_says_how_to_go_on() -> None:
+def test_an_unreachable_server_is_reported_with_a_hint() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
     client = RegistryClient(f"http://127.0.0.1:{port}", pause=lambda _: None)
@@ -207,7 +205,7 @@ def test_nobody_there_says_how_to_go_on() -> None:
         client.datasets()
 
 
-def test_one_who_never_answers_is_given_up() -> None:
+def test_a_server_that_never_answers_times_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         client = RegistryClient(address, timeout=0.05, pause=lambda _: None)
@@ -215,7 +213,7 @@ def test_one_who_never_answers_is_given_up() -> None:
             client.datasets()
 
 
-def test_many_threads_may_ask_at_once(url: str, local: Registry) -> None:
+def test_many_threads_may_use_one_client(url: str, local: Registry) -> None:
     answers: list[str] = []
     with RegistryClient(url) as client:
 

@@ -86,7 +86,7 @@ QUESTIONS: dict[str, Callable[[AnyRegistry], object]] = {
 }
 
 
-def test_every_question_has_the_same_answer(both: tuple[Registry, RegistryClient]) -> None:
+def test_client_and_local_registry_return_the_same_answers(both: tuple[Registry, RegistryClient]) -> None:
     local, client = both
     for name, ask in QUESTIONS.items():
         assert ask(client) == ask(local), name

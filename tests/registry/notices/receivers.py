@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-PATIENCE = 20.0
+TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def silent_receiver() -> Iterator[SilentReceiver]:
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             receiver.arrived.set()
-            receiver.let_go.wait(PATIENCE)
+            receiver.let_go.wait(TIMEOUT_S)
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
         receiver = SilentReceiver(server.server_address[1])

@@ -83,7 +83,7 @@ def test_private_addresses_can_be_allowed(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", NOWHERE)
-def test_no_setting_allows_an_address_where_nobody_lives(address: str) -> None:
+def test_no_setting_allows_an_unroutable_address(address: str) -> None:
     with pytest.raises(AddressRefused):
         checked_address("hooks.corp", 443, PRIVATE, lambda *_: [address])
 
@@ -100,7 +100,7 @@ def test_the_best_of_good_answers_is_used() -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST", "localhost.", "hooks.localhost", "ＬＯＣＡＬＨＯＳＴ"])
-def test_localhost_is_refused_without_asking_anybody(host: str) -> None:
+def test_localhost_is_refused_without_a_lookup(host: str) -> None:
     with pytest.raises(AddressRefused):
         checked_address(parse_host(host), 443, PUBLIC, _never)
 
@@ -151,7 +151,7 @@ def test_a_plain_form_stays_as_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize("error", [socket.gaierror("no such host"), TimeoutError(), UnicodeError()])
-def test_a_host_that_nobody_knows_is_said_to_be_so(error: Exception) -> None:
+def test_an_unknown_host_is_reported(error: Exception) -> None:
     def resolve(host: str, port: int) -> list[str]:
         raise error
 
@@ -159,7 +159,7 @@ def test_a_host_that_nobody_knows_is_said_to_be_so(error: Exception) -> None:
         checked_address("hooks.example.org", 443, PUBLIC, resolve)
 
 
-def test_a_refusal_does_not_tell_the_inner_address() -> None:
+def test_a_refusal_does_not_reveal_the_internal_address() -> None:
     with pytest.raises(AddressRefused) as refusal:
         checked_address("db.corp", 443, PUBLIC, lambda *_: ["10.20.30.40"])
     assert "10.20" not in str(refusal.value)

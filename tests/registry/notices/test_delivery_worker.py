@@ -1,4 +1,4 @@
-"""The courier delivers in order and at least once, and a dead receiver slows nobody."""
+"""The delivery worker delivers in order and at least once; an unreachable receiver does not delay others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, update
 
-from tests.registry.notices.receivers import PATIENCE, WebReceiver, silent_receiver, web_receiver
+from tests.registry.notices.receivers import TIMEOUT_S, WebReceiver, silent_receiver, web_receiver
 from tests.registry.notices.stores import NOON, SECRET, Clock, Store, T, a_channel, a_notice, sqlite_store
 from treaty.errors import Unavailable
 from treaty.registry.notices.addresses import AddressRule
@@ -28,20 +28,20 @@ from treaty.registry.store.tables import deliveries
 ALLOWED = Outlet(AddressRule.ALLOW_PRIVATE).send
 
 
-def _courier(store: Store, clock: Clock, sender: Sender = ALLOWED) -> DeliveryWorker:
+def _worker(store: Store, clock: Clock, sender: Sender = ALLOWED) -> DeliveryWorker:
     return DeliveryWorker(store, sender, clock, jitter=lambda: 0.0)
 
 
 @contextmanager
-def _running(courier: DeliveryWorker) -> Iterator[None]:
+def _running(worker: DeliveryWorker) -> Iterator[None]:
     stop = threading.Event()
-    thread = threading.Thread(target=courier.run, args=(stop,))
+    thread = threading.Thread(target=worker.run, args=(stop,))
     thread.start()
     try:
         yield
     finally:
         stop.set()
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT_S)
     assert not thread.is_alive()
 
 
@@ -62,12 +62,12 @@ def test_a_retry_keeps_the_id_and_the_order(store: Store, clock: Clock) -> None:
         store.add_notice(a_notice(1, "orders"), 1)
         store.add_notice(a_notice(2, "orders"), 1)
         store.add_notice(a_notice(3, "users"), 1)
-        courier = _courier(store, clock)
-        assert courier.run_once() == Tally(delivered=1, failed=1)
-        assert courier.run_once() == Tally()
+        worker = _worker(store, clock)
+        assert worker.run_once() == Tally(delivered=1, failed=1)
+        assert worker.run_once() == Tally()
         clock.advance(5)
-        assert courier.run_once() == Tally(delivered=1)
-        assert courier.run_once() == Tally(delivered=1)
+        assert worker.run_once() == Tally(delivered=1)
+        assert worker.run_once() == Tally(delivered=1)
     sent = [request.json()["id"] for request in receiver.received]
     assert sent == ["notice-1", "notice-3", "notice-1", "notice-2"]
     assert receiver.received[0].body == receiver.received[2].body
@@ -89,30 +89,30 @@ def test_a_crash_before_recording_sends_again_with_the_same_id(
     DeliveryWorker(Crashing(store.engine), ALLOWED, clock).run_once()
     assert "cannot record deliveries of channel 1" in caplog.text
     clock.advance(121)
-    assert _courier(store, clock).run_once() == Tally(delivered=1)
+    assert _worker(store, clock).run_once() == Tally(delivered=1)
     assert [request.headers["Treaty-Notice-Id"] for request in receiver.received] == ["notice-1", "notice-1"]
 
 
-def test_a_dead_receiver_does_not_delay_another(store: Store, clock: Clock, receiver: WebReceiver) -> None:
+def test_an_unreachable_receiver_does_not_delay_others(store: Store, clock: Clock, receiver: WebReceiver) -> None:
     with silent_receiver() as silent:
         store.add_channel(a_channel(1, f"http://127.0.0.1:{silent.port}/"))
         store.add_channel(a_channel(2, receiver.url))
         store.add_notice(a_notice(1), 1, 2)
         store.add_notice(a_notice(2), 1, 2)
-        with _running(_courier(store, clock)):
-            assert silent.arrived.wait(PATIENCE)
-            arrived = [receiver.arrivals.get(timeout=PATIENCE).json()["id"] for _ in range(2)]
+        with _running(_worker(store, clock)):
+            assert silent.arrived.wait(TIMEOUT_S)
+            arrived = [receiver.arrivals.get(timeout=TIMEOUT_S).json()["id"] for _ in range(2)]
             assert arrived == ["notice-1", "notice-2"]
             assert store.delivery(1, 1).state == "pending"  # still waiting for its answer
             silent.let_go.set()
 
 
-def test_many_dead_receivers_leave_room_for_others(store: Store, clock: Clock) -> None:
+def test_many_unreachable_receivers_leave_capacity_for_others(store: Store, clock: Clock) -> None:
     let_go, delivered = threading.Event(), queue.Queue[int]()
 
     def sender(notice: Notice, channel: Channel, now: datetime) -> None:
         if channel.id < 50:
-            let_go.wait(PATIENCE)
+            let_go.wait(TIMEOUT_S)
             raise NoAnswer("it did not answer")
         delivered.put(channel.id)
 
@@ -121,11 +121,11 @@ def test_many_dead_receivers_leave_room_for_others(store: Store, clock: Clock) -
     store.add_notice(a_notice(1), *range(20))
     failed_before = update(deliveries).values(attempts=1)
     store.change(lambda connection: connection.execute(failed_before))
-    courier = _courier(store, clock, sender)
-    with _running(courier):
+    worker = _worker(store, clock, sender)
+    with _running(worker):
         store.add_notice(a_notice(2), 50)
-        courier.wake()
-        assert delivered.get(timeout=PATIENCE) == 50
+        worker.wake()
+        assert delivered.get(timeout=TIMEOUT_S) == 50
         let_go.set()
 
 
@@ -139,7 +139,7 @@ def test_no_more_channels_are_served_at_once_than_there_is_room(store: Store, cl
             most[0] = max(most[0], running.total())
             assert running[channel.id] == 1
         if channel.id < MAX_CONCURRENT_CHANNELS[Lane.CALM]:
-            full.wait(PATIENCE)
+            full.wait(TIMEOUT_S)
         with lock:
             running[channel.id] -= 1
 
@@ -147,26 +147,26 @@ def test_no_more_channels_are_served_at_once_than_there_is_room(store: Store, cl
     for id in many:  # noqa: A001
         store.add_channel(a_channel(id))
     store.add_notice(a_notice(1), *many)
-    courier = _courier(store, clock, sender)
-    assert courier.run_once() == Tally(delivered=MAX_CONCURRENT_CHANNELS[Lane.CALM])
+    worker = _worker(store, clock, sender)
+    assert worker.run_once() == Tally(delivered=MAX_CONCURRENT_CHANNELS[Lane.CALM])
     assert most[0] == MAX_CONCURRENT_CHANNELS[Lane.CALM]
-    assert courier.run_once() == Tally(delivered=MAX_CONCURRENT_CHANNELS[Lane.CALM])
+    assert worker.run_once() == Tally(delivered=MAX_CONCURRENT_CHANNELS[Lane.CALM])
 
 
-def test_ten_receivers_that_hang_hold_up_no_other(store: Store, clock: Clock) -> None:
+def test_ten_hanging_receivers_do_not_delay_others(store: Store, clock: Clock) -> None:
     served, go_on = threading.Event(), threading.Event()
 
     def sender(notice: Notice, channel: Channel, now: datetime) -> None:
         if channel.id == 10:
             served.set()
         else:
-            go_on.wait(PATIENCE)
+            go_on.wait(TIMEOUT_S)
 
     for id in range(11):  # noqa: A001
         store.add_channel(a_channel(id))
     store.add_notice(a_notice(1), *range(11))
-    with _running(_courier(store, clock, sender)):
-        assert served.wait(PATIENCE)
+    with _running(_worker(store, clock, sender)):
+        assert served.wait(TIMEOUT_S)
         go_on.set()
 
 
@@ -176,17 +176,17 @@ def test_a_channel_is_served_one_notice_at_a_time_and_its_rest_waits_when_it_is_
     store.add_channel(a_channel(1))
     for seq in range(1, 6):
         store.add_notice(a_notice(seq, f"contract-{seq}"), 1)
-    courier = _courier(store, clock, _raising(NoAnswer("it did not answer")))
-    assert courier.run_once() == Tally(failed=1)
+    worker = _worker(store, clock, _raising(NoAnswer("it did not answer")))
+    assert worker.run_once() == Tally(failed=1)
     assert store.delivery(2, 1).leased_until is None
-    assert courier.run_once() == Tally()  # the channel rests
+    assert worker.run_once() == Tally()  # the channel rests
     clock.advance(2)
-    assert courier.run_once() == Tally(delivered=4)
+    assert worker.run_once() == Tally(delivered=4)
     clock.advance(3)
-    assert courier.run_once() == Tally(delivered=1)
+    assert worker.run_once() == Tally(delivered=1)
 
 
-def test_two_couriers_never_send_the_same_delivery(tmp_path: Path, clock: Clock) -> None:
+def test_two_workers_never_send_the_same_delivery(tmp_path: Path, clock: Clock) -> None:
     stores = [sqlite_store(tmp_path / "registry.db") for _ in range(2)]
     for id in range(5):  # noqa: A001
         stores[0].add_channel(a_channel(id))
@@ -199,16 +199,16 @@ def test_two_couriers_never_send_the_same_delivery(tmp_path: Path, clock: Clock)
         sent.append((channel.id, notice.seq))
 
     def deliver(store: Store) -> None:
-        courier = _courier(store, clock, sender)
-        start.wait(PATIENCE)
+        worker = _worker(store, clock, sender)
+        start.wait(TIMEOUT_S)
         while len(sent) < 40:
-            courier.run_once()
+            worker.run_once()
 
     threads = [threading.Thread(target=deliver, args=(store,), daemon=True) for store in stores]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT_S)
     assert sorted(sent) == [(channel, seq) for channel in range(5) for seq in range(1, 9)]
     for channel in range(5):
         for contract in range(3):
@@ -218,11 +218,11 @@ def test_two_couriers_never_send_the_same_delivery(tmp_path: Path, clock: Clock)
         store.engine.dispose()
 
 
-def test_gone_is_given_up_at_once(store: Store, clock: Clock) -> None:
+def test_status_410_fails_permanently(store: Store, clock: Clock) -> None:
     with web_receiver(410) as receiver:
         store.add_channel(a_channel(target=receiver.url))
         store.add_notice(a_notice(1), 1)
-        assert _courier(store, clock).run_once() == Tally(dead=1)
+        assert _worker(store, clock).run_once() == Tally(dead=1)
     assert "gone for good" in store.delivery(1, 1).error
 
 
@@ -231,7 +231,7 @@ def test_after_the_last_attempt_it_is_given_up(store: Store, clock: Clock) -> No
     store.add_notice(a_notice(1), 1)
     last = update(deliveries).values(attempts=MAX_ATTEMPTS - 1)
     store.change(lambda connection: connection.execute(last))
-    assert _courier(store, clock, _raising(DeliveryFailed("it answered 500"))).run_once() == Tally(dead=1)
+    assert _worker(store, clock, _raising(DeliveryFailed("it answered 500"))).run_once() == Tally(dead=1)
     assert store.delivery(1, 1).attempts == MAX_ATTEMPTS
 
 
@@ -240,27 +240,27 @@ def test_a_receiver_that_asks_for_time_gets_it_for_all_its_notices(store: Store,
     store.add_notice(a_notice(1, "orders"), 1)
     store.add_notice(a_notice(2, "users"), 1)
     asking = DeliveryFailed("it answered 429", retry_after=timedelta(minutes=10))
-    courier = _courier(store, clock, _raising(asking))
-    assert courier.run_once() == Tally(failed=1)
+    worker = _worker(store, clock, _raising(asking))
+    assert worker.run_once() == Tally(failed=1)
     assert store.delivery(1, 1).next_at == NOON + timedelta(minutes=10)
     clock.advance(599)
-    assert courier.run_once() == Tally()
+    assert worker.run_once() == Tally()
     clock.advance(1)
-    assert courier.run_once() == Tally(delivered=2)
+    assert worker.run_once() == Tally(delivered=2)
 
 
-def test_a_mistake_of_ours_is_a_failure_whose_words_hold_no_secret(
+def test_an_internal_error_is_a_failure_without_secrets_in_its_message(
     store: Store, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     store.add_channel(a_channel(secret=SECRET))
     store.add_notice(a_notice(1), 1)
-    assert _courier(store, clock, _raising(KeyError(SECRET))).run_once() == Tally(failed=1)
+    assert _worker(store, clock, _raising(KeyError(SECRET))).run_once() == Tally(failed=1)
     assert store.delivery(1, 1).error == "an unexpected KeyError; the log of the registry has more"
     assert "KeyError" in caplog.text
     assert SECRET not in caplog.text
 
 
-def test_what_cannot_be_sent_before_the_lease_ends_is_given_back(store: Store, clock: Clock) -> None:
+def test_deliveries_that_exceed_the_lease_are_released(store: Store, clock: Clock) -> None:
     store.add_channel(a_channel())
     store.add_notice(a_notice(1, "orders"), 1)
     store.add_notice(a_notice(2, "users"), 1)
@@ -268,23 +268,23 @@ def test_what_cannot_be_sent_before_the_lease_ends_is_given_back(store: Store, c
     def sender(notice: Notice, channel: Channel, now: datetime) -> None:
         clock.advance(100)
 
-    courier = _courier(store, clock, sender)
-    assert courier.run_once() == Tally(delivered=1)
+    worker = _worker(store, clock, sender)
+    assert worker.run_once() == Tally(delivered=1)
     assert store.delivery(2, 1).leased_until is None
-    assert courier.run_once() == Tally(delivered=1)
+    assert worker.run_once() == Tally(delivered=1)
 
 
-def test_new_notices_wake_the_courier(store: Store, clock: Clock, receiver: WebReceiver) -> None:
+def test_new_notices_wake_the_worker(store: Store, clock: Clock, receiver: WebReceiver) -> None:
     store.add_channel(a_channel(target=receiver.url))
-    courier = _courier(store, clock)
-    with _running(courier):
+    worker = _worker(store, clock)
+    with _running(worker):
         for seq in range(1, 4):
             store.add_notice(a_notice(seq), 1)
-            courier.wake()
-            assert receiver.arrivals.get(timeout=PATIENCE).json()["id"] == f"notice-{seq}"
+            worker.wake()
+            assert receiver.arrivals.get(timeout=TIMEOUT_S).json()["id"] == f"notice-{seq}"
 
 
-def test_the_courier_outlives_a_database_that_fails(
+def test_the_worker_survives_database_failures(
     store: Store, clock: Clock, receiver: WebReceiver, caplog: pytest.LogCaptureFixture
 ) -> None:
     store.add_channel(a_channel(target=receiver.url))
@@ -298,9 +298,9 @@ def test_the_courier_outlives_a_database_that_fails(
                 raise Unavailable("the database is gone")
             return super().change(unit)
 
-    courier = DeliveryWorker(Failing(store.engine), ALLOWED, clock)
-    with _running(courier):
-        assert failed.wait(PATIENCE)
-        courier.wake()
-        assert receiver.arrivals.get(timeout=PATIENCE).json()["id"] == "notice-1"
+    worker = DeliveryWorker(Failing(store.engine), ALLOWED, clock)
+    with _running(worker):
+        assert failed.wait(TIMEOUT_S)
+        worker.wake()
+        assert receiver.arrivals.get(timeout=TIMEOUT_S).json()["id"] == "notice-1"
     assert "cannot look for notices to deliver" in caplog.text

@@ -56,7 +56,7 @@ def test_slack_takes_what_we_send_however_long_it_is(text: str, times: int, deta
     assert not set(plain) & set("<>&")
 
 
-def test_an_email_says_what_happened() -> None:
+def test_an_email_describes_the_notice() -> None:
     mail = message_from_bytes(
         bytes(email_message(a_notice(), "Treaty <t@example.org>", "ana@example.org")), policy=default
     )

@@ -1,4 +1,4 @@
-"""The outbox keeps the order of each contract on each channel, and lends each delivery to one courier at a time."""
+"""The outbox keeps the order of each contract on each channel, and leases each delivery to one worker at a time."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_failure_holds_up_its_own_contract_and_channel_only(store: Store, cloc
     assert (again.notice.id, again.attempts) == ("notice-1", 1)
 
 
-def test_what_is_leased_is_not_lent_again_until_the_lease_is_over(store: Store, clock: Clock) -> None:
+def test_a_leased_delivery_is_not_claimed_until_the_lease_ends(store: Store, clock: Clock) -> None:
     store.add_notice(a_notice(1), 1)
     assert _keys(_claim(store, clock)) == [(1, 1)]
     assert _claim(store, clock) == []
@@ -89,14 +89,14 @@ def test_what_is_leased_is_not_lent_again_until_the_lease_is_over(store: Store, 
     assert _keys(_claim(store, clock)) == [(1, 1)]
 
 
-def test_a_channel_in_hand_is_left_to_whoever_has_it(store: Store, clock: Clock) -> None:
+def test_a_leased_channel_is_not_claimed_again(store: Store, clock: Clock) -> None:
     store.add_notice(a_notice(1, "orders"), 1)
     _claim(store, clock)
     store.add_notice(a_notice(2, "users"), 1)
     assert _claim(store, clock) == []
 
 
-def test_a_claim_takes_so_many_channels_and_so_many_of_each(store: Store, clock: Clock) -> None:
+def test_a_claim_is_limited_in_channels_and_notices(store: Store, clock: Clock) -> None:
     for seq in range(1, 6):
         store.add_notice(a_notice(seq, f"contract-{seq}"), 1, 2, 3)
     assert _keys(_claim(store, clock, limit=2, per_channel=2)) == [(1, 1), (2, 1), (1, 2), (2, 2)]
@@ -104,7 +104,7 @@ def test_a_claim_takes_so_many_channels_and_so_many_of_each(store: Store, clock:
     assert _claim(store, clock, limit=0) == []
 
 
-def test_lanes_part_channels_that_failed_from_the_others(store: Store, clock: Clock) -> None:
+def test_failing_channels_have_a_lane_of_their_own(store: Store, clock: Clock) -> None:
     store.add_notice(a_notice(1), 1, 2, 3)
     failing = next(due for due in _claim(store, clock) if due.channel.id == 1)
     _failed(store, clock, failing, seconds=0)
@@ -116,7 +116,7 @@ def test_lanes_part_channels_that_failed_from_the_others(store: Store, clock: Cl
     assert _keys(_claim(store, clock, choice=Choice(Lane.TROUBLED, troubled))) == [(1, 2)]
 
 
-def test_what_was_given_up_is_kept_and_lets_the_next_pass(store: Store, clock: Clock) -> None:
+def test_a_failed_delivery_is_kept_and_does_not_block_the_next(store: Store, clock: Clock) -> None:
     store.add_notice(a_notice(1), 1)
     store.add_notice(a_notice(2), 1)
     [first] = _claim(store, clock)
@@ -129,7 +129,7 @@ def test_what_was_given_up_is_kept_and_lets_the_next_pass(store: Store, clock: C
 @pytest.mark.parametrize(
     ("channel", "notice", "again"), [(None, None, 2), (1, None, 1), (None, 1, 2), (2, 1, 1), (3, None, 0), (None, 9, 0)]
 )
-def test_what_was_given_up_can_be_retried(
+def test_a_failed_delivery_can_be_retried(
     store: Store, clock: Clock, channel: int | None, notice: int | None, again: int
 ) -> None:
     store.add_notice(a_notice(1), 1, 2)
@@ -139,14 +139,14 @@ def test_what_was_given_up_can_be_retried(
     assert len(_claim(store, clock)) == again
 
 
-def test_what_was_not_tried_can_be_given_back(store: Store, clock: Clock) -> None:
+def test_a_delivery_that_was_not_tried_can_be_released(store: Store, clock: Clock) -> None:
     store.add_notice(a_notice(1), 1)
     dues = _claim(store, clock)
     store.change(lambda connection: outbox.release(connection, dues))
     assert _claim(store, clock) == dues
 
 
-def test_a_late_failure_does_not_undo_what_another_did_since(store: Store, clock: Clock) -> None:
+def test_a_late_failure_does_not_overwrite_a_newer_result(store: Store, clock: Clock) -> None:
     store.add_notice(a_notice(1), 1)
     [late] = _claim(store, clock)
     clock.advance(61)
@@ -158,7 +158,7 @@ def test_a_late_failure_does_not_undo_what_another_did_since(store: Store, clock
     assert store.delivery(1, 1).state == "delivered"
 
 
-def test_a_late_success_counts_all_the_same(store: Store, clock: Clock) -> None:
+def test_a_late_success_counts(store: Store, clock: Clock) -> None:
     store.add_notice(a_notice(1), 1)
     [late] = _claim(store, clock)
     clock.advance(61)
@@ -180,7 +180,7 @@ def test_a_removed_channel_receives_nothing_more(store: Store, clock: Clock) -> 
     assert store.delivery(1, 1).error == "the channel was removed"
 
 
-def test_a_notice_for_nobody_queues_nothing(store: Store, clock: Clock) -> None:
+def test_a_notice_without_recipients_queues_no_deliveries(store: Store, clock: Clock) -> None:
     store.add_notice(a_notice(1))
     assert _claim(store, clock) == []
 

@@ -109,7 +109,7 @@ def test_only_gone_is_permanent(status: int, permanent: bool) -> None:
         ("-5", None),
     ],
 )
-def test_a_receiver_says_when_to_come_back(text: str, seconds: int | None) -> None:
+def test_the_retry_after_header_is_used(text: str, seconds: int | None) -> None:
     with web_receiver((503, {"Retry-After": text})) as receiver, pytest.raises(DeliveryFailed) as failure:
         _send(a_channel(target=receiver.url))
     assert failure.value.retry_after == (None if seconds is None else timedelta(seconds=seconds))
@@ -123,7 +123,7 @@ def test_a_private_address_is_refused_when_sending_too(receiver: WebReceiver) ->
     assert network.hosts == []
 
 
-def test_a_name_that_is_rebound_after_the_check_leads_nowhere_else() -> None:
+def test_a_host_rebound_after_the_check_keeps_its_checked_address() -> None:
     network = Recording()
     wire = Wire(resolve=_answering(["8.8.8.8"], ["127.0.0.1"]), network=network)
     _send(a_channel(target="http://rebound.example/"), wire, AddressRule.PUBLIC_ONLY)
@@ -176,18 +176,18 @@ def test_a_proxy_of_the_environment_is_ignored(
     assert len(receiver.received) == 1
 
 
-def test_a_receiver_that_is_not_there_is_said_to_be_so() -> None:
+def test_an_unreachable_receiver_is_reported() -> None:
     port = unused_port()
     with pytest.raises(NoAnswer, match=rf"cannot connect to http://127\.0\.0\.1:{port}"):
         _send(a_channel(target=f"http://127.0.0.1:{port}/s3cret"))
 
 
-def test_a_receiver_that_says_nothing_has_a_limited_time() -> None:
+def test_a_silent_receiver_times_out() -> None:
     with silent_receiver() as silent, pytest.raises(NoAnswer, match=r"did not answer within 0\.05 s"):
         _send(a_channel(target=f"http://127.0.0.1:{silent.port}/s3cret"), Wire(answer_within=0.05))
 
 
-def test_a_receiver_that_drips_wins_no_time() -> None:
+def test_a_slow_response_does_not_extend_the_deadline() -> None:
     moments = iter(range(100))
     drip = TimedStream(httpcore2.MockStream([b"x"] * 50), Deadline(10, lambda: next(moments)))
     assert [drip.read(1, timeout=5) for _ in range(10)] == [b"x"] * 10
@@ -195,7 +195,7 @@ def test_a_receiver_that_drips_wins_no_time() -> None:
         drip.read(1, timeout=5)
 
 
-def test_a_receiver_that_speaks_no_http_is_a_failure() -> None:
+def test_a_response_that_is_not_http_is_a_failure() -> None:
     class Rambling(Recording):
         def connect_tcp(self, *_: object, **__: object) -> httpcore2.NetworkStream:
             return httpcore2.MockStream([b"SSH-2.0-s3cret\r\n\r\n"])
@@ -214,7 +214,7 @@ def test_neither_errors_nor_logs_hold_a_secret(answer: int, caplog: pytest.LogCa
     assert SECRET not in told
 
 
-def test_a_target_that_was_saved_wrong_is_given_up(receiver: WebReceiver) -> None:
+def test_an_invalid_stored_target_fails_permanently(receiver: WebReceiver) -> None:
     with pytest.raises(DeliveryFailed, match="the URL") as failure:
         _send(replace(a_channel(), target="nonsense"))
     assert failure.value.permanent

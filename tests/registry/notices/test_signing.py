@@ -17,7 +17,7 @@ bodies = st.binary(max_size=200)
 secrets = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 
 
-def test_the_header_is_what_the_documentation_says() -> None:
+def test_the_header_has_the_documented_form() -> None:
     expected = hmac.new(b"key", b"1772366400.{}", hashlib.sha256).hexdigest()
     assert sign("key", b"{}", NOON) == f"t=1772366400,v1={expected}"
 
@@ -57,7 +57,7 @@ def test_any_other_text_fails(header: str) -> None:
     assert not verify(SECRET, header, b"{}", NOON)
 
 
-def test_while_a_secret_is_replaced_two_signatures_may_stand() -> None:
+def test_a_header_may_have_two_signatures_during_rotation() -> None:
     old, new = sign("old", b"{}", NOON), sign("new", b"{}", NOON)
     both = f"{old},{new.partition(',')[2]}"
     assert verify("old", both, b"{}", NOON)

@@ -35,7 +35,7 @@ def test_a_token_is_shown_once(backend: Backend, registry: AnyRegistry) -> None:
     assert secret not in shown
 
 
-def test_a_token_lives_for_ninety_days_or_as_long_as_is_said(registry: AnyRegistry) -> None:
+def test_a_token_expires_after_ninety_days_or_as_requested(registry: AnyRegistry) -> None:
     assert registry.access.create_token("a", role="viewer").expires_at == datetime(2026, 5, 30, 12, tzinfo=UTC)
     assert registry.access.create_token("b", role="viewer", days=1).expires_at == datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -75,7 +75,7 @@ def test_a_token_that_expired_or_was_revoked_is_refused(backend: Backend, regist
             signed_in(backend, token).datasets()
 
 
-def test_a_token_that_nobody_gave_out_is_refused(backend: Backend, registry: AnyRegistry) -> None:
+def test_an_unknown_token_is_refused(backend: Backend, registry: AnyRegistry) -> None:
     minted = registry.access.create_token("ci", role="viewer")
     for token in (minted.token[:-1] + ("0" if minted.token[-1] != "0" else "1"), "treaty_" + "0" * 12 + "_" + "0" * 64):
         with pytest.raises(NotAllowed, match="not known here") as refused:

@@ -38,7 +38,7 @@ def names(registry: AnyRegistry, **asked: Any) -> list[tuple[str, str]]:
     return [(one.consumer, one.line) for one in registry.consumers.subscriptions(**asked).items]
 
 
-def test_a_subscription_says_what_was_declared(registry: AnyRegistry) -> None:
+def test_a_subscription_returns_what_was_declared(registry: AnyRegistry) -> None:
     registry.register(orders())
 
     answer = subscribe(
@@ -78,7 +78,7 @@ def test_unknown_fields_are_allowed_as_none(registry: AnyRegistry) -> None:
 @pytest.mark.parametrize(
     "field", ["customer", "customer.email", "items", "items[].sku", "payload", "payload.whatever.it.holds"]
 )
-def test_fields_may_stand_inside_others(registry: AnyRegistry, field: str) -> None:
+def test_subscriptions_may_name_nested_fields(registry: AnyRegistry, field: str) -> None:
     registry.register(orders(fields=NESTED))
 
     assert subscribe(registry, fields=[field]).fields == [field]
@@ -162,7 +162,7 @@ def test_a_line_in_sunset_takes_no_new_consumers_and_keeps_those_it_has(registry
 
 
 @pytest.mark.parametrize("gone", ["retired", "archived"])
-def test_a_line_that_is_gone_takes_no_consumers(registry: AnyRegistry, gone: str) -> None:
+def test_a_retired_line_takes_no_consumers(registry: AnyRegistry, gone: str) -> None:
     registry.register(orders())
     if gone == "retired":
         registry.retire(ORDERS, "1.0.0", override="gone")
@@ -185,7 +185,7 @@ def test_who_left_a_line_in_sunset_does_not_come_back(registry: AnyRegistry, clo
         subscribe(registry)
 
 
-def test_subscribing_again_replaces_what_was_said(registry: AnyRegistry, clock: Clock) -> None:
+def test_subscribing_again_replaces_the_subscription(registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
     subscribe(registry, fields=["ltv"], purpose="weekly")
     clock.pass_days(3)
@@ -208,7 +208,7 @@ def test_a_subscription_is_ended_once(registry: AnyRegistry) -> None:
         registry.consumers.unsubscribe("dashboard", "orders@1")
 
 
-def test_who_comes_back_begins_anew(registry: AnyRegistry, clock: Clock) -> None:
+def test_a_consumer_that_subscribes_again_starts_over(registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
     subscribe(registry, fields=["ltv"])
     registry.consumers.unsubscribe("dashboard", "orders@1")
@@ -217,7 +217,7 @@ def test_who_comes_back_begins_anew(registry: AnyRegistry, clock: Clock) -> None
     assert subscribe(registry).since == datetime(2026, 3, 6, 12, tzinfo=UTC)
 
 
-def test_a_new_line_moves_nobody_silently(registry: AnyRegistry) -> None:
+def test_a_new_line_does_not_move_subscriptions(registry: AnyRegistry) -> None:
     registry.register(orders())
     subscribe(registry)
 
@@ -227,7 +227,7 @@ def test_a_new_line_moves_nobody_silently(registry: AnyRegistry) -> None:
     assert [(one.line, one.consumers) for one in registry.lines(ORDERS)] == [("orders@2", 0), ("orders@1", 1)]
 
 
-def test_a_minor_version_asks_nothing_of_consumers(registry: AnyRegistry) -> None:
+def test_a_minor_version_requires_no_action_from_consumers(registry: AnyRegistry) -> None:
     registry.register(orders(fields=[ID]))
     subscribe(registry, fields=["id"])
 

@@ -26,7 +26,7 @@ def publish(registry: AnyRegistry, document: dict[str, Any]) -> tuple[bool, list
     return found.answer, [(one.severity, one.kind, one.message) for one in found.reasons]
 
 
-def test_what_hits_nobody_may_be_published(registry: AnyRegistry) -> None:
+def test_a_change_without_affected_consumers_may_be_published(registry: AnyRegistry) -> None:
     registry.register(orders(fields=[ID]))
     reads(registry, "somebody")
 
@@ -66,7 +66,7 @@ def test_a_breaking_change_on_the_same_line_is_against_those_it_hits(registry: A
     assert ("error", "consumer_hit", "dashboard is hit (ltv)") in reasons
 
 
-def test_a_plan_lets_a_new_line_open_and_those_who_are_hit_be_known(registry: AnyRegistry) -> None:
+def test_a_plan_allows_a_new_line_and_lists_the_affected_consumers(registry: AnyRegistry) -> None:
     registry.register(orders())
     reads(registry, "dashboard", "ltv")
 
@@ -115,7 +115,7 @@ def test_what_would_wait_for_an_approval_may_not_be_published_yet(open_backend: 
     assert registry.register(WITHOUT_LTV).status == "proposed"
 
 
-def test_what_is_refused_does_not_speak_of_waiting(registry: AnyRegistry) -> None:
+def test_a_refused_version_reports_no_acknowledgements_to_wait_for(registry: AnyRegistry) -> None:
     registry.register(orders())
     critical(registry, "ledger", "ltv")
 
@@ -124,7 +124,7 @@ def test_what_is_refused_does_not_speak_of_waiting(registry: AnyRegistry) -> Non
     assert "waits_for_consumers" not in {kind for _, kind, _ in reasons}
 
 
-def test_the_plan_of_the_line_before_is_told_as_one(registry: AnyRegistry) -> None:
+def test_repeating_the_previous_migration_plan_is_reported(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.register(WITHOUT_LTV)
 
@@ -191,7 +191,7 @@ def test_a_line_may_not_be_retired_while_it_is_read_or_before_its_day(registry: 
     assert (found.question, found.answer, found.reasons) == ("can orders@1 be retired?", True, [])
 
 
-def test_a_step_that_nobody_let_the_calendar_take_is_named(registry: AnyRegistry, clock: Clock) -> None:
+def test_an_overdue_step_is_named(registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
     registry.register(orders(id="samples", tier="edge", expires="2026-03-05"))
     registry.deprecate(ORDERS, "1.0.0", deprecation_uri=GUIDE)
@@ -217,7 +217,7 @@ def test_who_would_be_left_with_nothing_is_named(registry: AnyRegistry) -> None:
     ]
 
 
-def test_one_version_may_be_asked_about(registry: AnyRegistry, clock: Clock) -> None:
+def test_retirement_can_be_checked_for_one_version(registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
     registry.register(orders("1.0.1", description={"purpose": "said better"}))
     reads(registry, "dashboard")
@@ -233,7 +233,7 @@ def test_one_version_may_be_asked_about(registry: AnyRegistry, clock: Clock) -> 
         registry.consumers.can_i_retire("orders@1", version="9.9.9")
 
 
-def test_what_is_gone_already_needs_no_answer(registry: AnyRegistry) -> None:
+def test_a_retired_version_needs_no_check(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.retire(ORDERS, "1.0.0", override="gone")
 

@@ -68,7 +68,7 @@ def test_the_short_form_is_judged_alike(registry: AnyRegistry) -> None:
         (["customer.name", "customer.email"], True),
     ],
 )
-def test_nested_fields_hit_whoever_reads_them_or_what_they_stand_in(
+def test_changes_to_nested_fields_affect_readers_of_the_field_and_its_parents(
     registry: AnyRegistry, fields: list[str], hit: bool
 ) -> None:
     registry.register(orders(fields=NESTED))
@@ -80,20 +80,20 @@ def test_nested_fields_hit_whoever_reads_them_or_what_they_stand_in(
     assert found == {"one": "hit" if hit else "safe"}
 
 
-def test_a_change_that_breaks_nobody_is_safe_even_for_the_unknown(registry: AnyRegistry) -> None:
+def test_a_compatible_change_is_safe_for_consumers_without_declared_fields(registry: AnyRegistry) -> None:
     registry.register(orders(fields=[ID]))
     reads(registry, "somebody")
 
     assert effects(registry, orders("1.1.0", [ID, LTV])) == {"somebody": "safe"}
 
 
-def test_a_first_version_hits_nobody(registry: AnyRegistry) -> None:
+def test_a_first_version_affects_no_consumers(registry: AnyRegistry) -> None:
     found = registry.consumers.impact(orders())
 
     assert (found.before, found.affected, found.compatible) == (None, [], True)
 
 
-def test_lines_made_from_a_changed_one_are_hit_by_the_fields_they_take(registry: AnyRegistry) -> None:
+def test_derived_lines_are_affected_through_the_fields_they_use(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.register(made_from("marts/value", "orders:ltv"))
     registry.register(made_from("marts/plans", "orders:plan"))
@@ -138,7 +138,7 @@ def test_an_ended_subscription_is_hit_by_nothing(registry: AnyRegistry) -> None:
     assert effects(registry, BREAKING) == {}
 
 
-def test_what_a_consumer_said_anew_counts(registry: AnyRegistry) -> None:
+def test_an_updated_subscription_replaces_the_previous_one(registry: AnyRegistry) -> None:
     registry.register(orders())
     reads(registry, "one", "ltv")
     assert effects(registry, BREAKING) == {"one": "hit"}
@@ -148,7 +148,7 @@ def test_what_a_consumer_said_anew_counts(registry: AnyRegistry) -> None:
     assert effects(registry, BREAKING) == {"one": "safe"}
 
 
-def test_the_graph_answers_both_ways(registry: AnyRegistry) -> None:
+def test_the_graph_is_queried_in_both_directions(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.register(made_from("marts", "orders"))
     reads(registry, "board", line="marts@1")
@@ -198,7 +198,7 @@ def test_a_contract_named_without_a_line_means_the_line_it_had_then(registry: An
     assert reached(registry, "marts@1", direction="upstream") == {"orders@1": 1}
 
 
-def test_a_new_version_says_anew_what_a_line_is_made_from(registry: AnyRegistry) -> None:
+def test_a_new_version_replaces_the_lineage_of_its_line(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.register(orders(id="refunds"))
     registry.register(made_from("marts", "orders"))
@@ -210,13 +210,13 @@ def test_a_new_version_says_anew_what_a_line_is_made_from(registry: AnyRegistry)
     assert reached(registry, "orders@1") == {}
 
 
-def test_what_nobody_is_called_has_no_graph(registry: AnyRegistry) -> None:
+def test_an_unknown_name_has_no_graph(registry: AnyRegistry) -> None:
     with pytest.raises(NotFound, match="neither a line nor a consumer is called 'nobody'"):
         registry.consumers.graph("nobody")
 
 
 @pytest.mark.parametrize("asked", [{"direction": "sideways"}, {"depth": 0}])
-def test_a_graph_goes_up_or_down_by_at_least_one(registry: AnyRegistry, asked: dict[str, Any]) -> None:
+def test_the_depth_of_a_graph_is_at_least_one(registry: AnyRegistry, asked: dict[str, Any]) -> None:
     registry.register(orders())
 
     with pytest.raises(InvalidDocument):

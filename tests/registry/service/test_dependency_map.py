@@ -25,7 +25,7 @@ def fill(registry: AnyRegistry) -> None:
     reads(registry, "board", "id", line="marts@1", team="bi")
 
 
-def test_a_map_around_a_contract_says_what_each_node_is(registry: AnyRegistry) -> None:
+def test_a_map_around_a_contract_describes_each_node(registry: AnyRegistry) -> None:
     fill(registry)
 
     found = registry.consumers.map("orders", hops=1)
@@ -58,7 +58,7 @@ def test_all_lines_of_a_contract_are_its_origins(registry: AnyRegistry) -> None:
     assert registry.consumers.map("orders@2").origins == ["line:orders@2"]
 
 
-def test_a_line_stands_as_its_best_version_does(registry: AnyRegistry) -> None:
+def test_a_line_has_the_status_of_its_best_version(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.deprecate("orders", "1.0.0", deprecation_uri="https://wiki.example.org/move")
 
@@ -74,7 +74,7 @@ def test_a_line_that_is_not_registered_is_there_without_a_status(registry: AnyRe
     assert registry.consumers.map("elsewhere@3").origins == ["line:elsewhere@3"]
 
 
-def test_a_consumer_with_the_name_of_a_line_is_told_apart(registry: AnyRegistry) -> None:
+def test_a_consumer_may_have_the_name_of_a_line(registry: AnyRegistry) -> None:
     fill(registry)
     reads(registry, "orders@1", line="marts@1")
 
@@ -83,7 +83,7 @@ def test_a_consumer_with_the_name_of_a_line_is_told_apart(registry: AnyRegistry)
     assert ids(found) == ["line:marts@1", "consumer:board", "consumer:orders@1"]
 
 
-def test_the_whole_map_has_lines_that_stand_alone(registry: AnyRegistry) -> None:
+def test_the_full_map_includes_lines_without_dependencies(registry: AnyRegistry) -> None:
     fill(registry)
     registry.register(orders(id="alone"))
 
@@ -101,7 +101,7 @@ def test_what_is_left_out_is_counted(registry: AnyRegistry) -> None:
     assert (len(found.nodes), found.more) == (2, 1)
 
 
-def test_a_domain_comes_with_its_neighbours(registry: AnyRegistry) -> None:
+def test_the_map_of_a_domain_includes_its_neighbours(registry: AnyRegistry) -> None:
     fill(registry)
     registry.register(orders(id="alone"))
 
@@ -110,7 +110,7 @@ def test_a_domain_comes_with_its_neighbours(registry: AnyRegistry) -> None:
     assert ids(registry.consumers.map(domain="none such")) == []
 
 
-def test_domains_are_counted_with_what_goes_between_them(registry: AnyRegistry) -> None:
+def test_domains_are_counted_with_the_dependencies_between_them(registry: AnyRegistry) -> None:
     fill(registry)
     registry.register(made_from("ledger", "orders", domain="finance"))
 
@@ -125,7 +125,7 @@ def test_an_unknown_node_is_not_found(registry: AnyRegistry) -> None:
         registry.consumers.map("nobody")
 
 
-def test_what_cannot_be_asked_is_refused(registry: AnyRegistry) -> None:
+def test_invalid_queries_are_refused(registry: AnyRegistry) -> None:
     fill(registry)
     for asked in ({"hops": 0}, {"direction": "sideways"}, {"domain": "sales"}, {"limit": 0}):
         with pytest.raises(InvalidDocument):

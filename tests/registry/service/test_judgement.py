@@ -52,7 +52,7 @@ def governed(registry: AnyRegistry) -> AnyRegistry:
     return registry
 
 
-def test_a_child_that_asks_more_of_itself_is_registered(governed: AnyRegistry) -> None:
+def test_a_child_stricter_than_its_policy_is_registered(governed: AnyRegistry) -> None:
     answer = governed.register(product())
 
     assert answer.compatibility.issues == []
@@ -173,7 +173,7 @@ def test_policies_are_listed(governed: AnyRegistry) -> None:
     ]
 
 
-def test_a_stricter_policy_lists_the_children_it_would_break_and_tells_their_owners(governed: AnyRegistry) -> None:
+def test_a_stricter_policy_lists_the_children_it_breaks_and_notifies_their_owners(governed: AnyRegistry) -> None:
     governed.register(product(owners=[{"team": "sales"}]))
     stricter = enterprise("1.1.0", slaProperties=levels(8, 365))
 
@@ -201,7 +201,7 @@ def test_a_policy_reaches_those_below_its_children(governed: AnyRegistry) -> Non
         governed.register(product("1.0.1"))
 
 
-def test_a_policy_that_is_gone_binds_nobody(governed: AnyRegistry) -> None:
+def test_a_retired_policy_binds_no_contracts(governed: AnyRegistry) -> None:
     governed.archive(DOMAIN, "1.0.0")
 
     with pytest.raises(InvalidDocument, match="which is not registered"):

@@ -60,7 +60,7 @@ def test_the_latest_is_the_highest_that_is_active(registry: AnyRegistry) -> None
     assert registry.latest(USERS).version == "1.0.0"
 
 
-def test_a_deprecation_gives_thirty_days_and_then_seven(registry: AnyRegistry) -> None:
+def test_a_deprecation_has_thirty_days_to_sunset_and_seven_to_retirement(registry: AnyRegistry) -> None:
     registry.register(orders())
 
     found = registry.deprecate(ORDERS, "1.0.0", deprecation_uri=GUIDE)
@@ -80,7 +80,7 @@ def test_the_periods_are_settings(open_backend: Callable[..., Backend]) -> None:
     assert (found.sunset_on, found.retire_on) == (date(2026, 5, 30), date(2026, 6, 13))
 
 
-def test_a_later_sunset_may_be_asked_for(registry: AnyRegistry) -> None:
+def test_a_later_sunset_can_be_requested(registry: AnyRegistry) -> None:
     deprecated(registry, sunset_on=date(2026, 12, 24))
 
     found = registry.get(ORDERS, "1.0.0")
@@ -107,7 +107,7 @@ def test_a_deprecation_needs_the_address_of_a_plan(registry: AnyRegistry, uri: s
     assert status_of(registry) == "active"
 
 
-def test_the_sunset_comes_on_its_day_and_not_the_day_before(registry: AnyRegistry, clock: Clock) -> None:
+def test_the_sunset_starts_on_its_date(registry: AnyRegistry, clock: Clock) -> None:
     deprecated(registry)
     clock.pass_days(29)
     assert registry.tick() == []
@@ -122,7 +122,7 @@ def test_the_sunset_comes_on_its_day_and_not_the_day_before(registry: AnyRegistr
     assert registry.tick() == []
 
 
-def test_a_tick_that_comes_late_makes_up_for_it(registry: AnyRegistry, clock: Clock) -> None:
+def test_a_late_tick_catches_up(registry: AnyRegistry, clock: Clock) -> None:
     notice = {"announced": "2026-03-10", "sunset_date": "2026-05-01", "migration_guide": GUIDE}
     registry.register(orders(deprecation=notice))
 
@@ -175,8 +175,8 @@ def test_a_draft_is_not_advanced_by_the_calendar(registry: AnyRegistry, clock: C
     assert registry.tick() == []
 
 
-def test_nobody_was_told_before_the_registration(registry: AnyRegistry) -> None:
-    """A day in the past is none that anybody could have read here."""
+def test_a_past_announcement_counts_from_the_registration(registry: AnyRegistry) -> None:
+    """Consumers of this registry cannot have seen an earlier date."""
     notice = {"announced": "2025-01-01", "sunset_date": "2026-04-15"}
     registry.register(orders(status="deprecated", deprecation=notice))
 
@@ -236,7 +236,7 @@ def test_an_active_version_stays_as_it_is_when_it_is_activated(registry: AnyRegi
     assert [one.action for one in registry.access.audit().items] == ["contract.register"]
 
 
-def test_a_deprecation_said_again_keeps_its_first_day(registry: AnyRegistry, clock: Clock) -> None:
+def test_repeating_a_deprecation_keeps_its_first_date(registry: AnyRegistry, clock: Clock) -> None:
     deprecated(registry)
     clock.pass_days(10)
 
@@ -292,7 +292,7 @@ def test_a_version_is_not_retired_while_consumers_remain_and_each_is_named(regis
     assert registry.retire(ORDERS, "1.0.0").status == "retired"
 
 
-def test_one_version_of_a_line_may_go_while_another_serves_its_consumers(registry: AnyRegistry, clock: Clock) -> None:
+def test_a_version_can_be_retired_while_another_serves_the_consumers(registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
     registry.register(orders("1.0.1", description={"purpose": "said better"}))
     reads(registry, "dashboard")
@@ -304,7 +304,7 @@ def test_one_version_of_a_line_may_go_while_another_serves_its_consumers(registr
 
 
 @pytest.mark.parametrize("role", ["steward", "admin"])
-def test_an_override_retires_for_a_reason_that_is_kept(backend: Backend, registry: AnyRegistry, role: str) -> None:
+def test_an_override_of_a_retirement_records_its_reason(backend: Backend, registry: AnyRegistry, role: str) -> None:
     registry.register(orders())
     reads(registry, "dashboard")
     steward = backend.acting_as("vera", role)
@@ -349,7 +349,7 @@ def test_archiving_is_refused_where_it_leaves_consumers_with_nothing(registry: A
     assert registry.archive(ORDERS, "1.0.0", override="moved by hand").status == "archived"
 
 
-def test_archiving_what_nobody_reads_needs_no_words(registry: AnyRegistry) -> None:
+def test_archiving_an_unread_version_needs_no_reason(registry: AnyRegistry) -> None:
     registry.register(orders())
 
     assert registry.archive(ORDERS, "1.0.0").status == "archived"
@@ -388,7 +388,7 @@ def test_a_sunset_is_not_taken_back(registry: AnyRegistry, clock: Clock) -> None
         registry.activate(ORDERS, "1.0.0")
 
 
-def test_a_line_is_deprecated_as_a_whole(registry: AnyRegistry) -> None:
+def test_deprecating_a_line_deprecates_all_its_versions(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.register(orders("1.0.1", description={"purpose": "said better"}))
     registry.register(orders("2.0.0", [ID, PLAN_FIELD], migration=PLAN))
@@ -405,7 +405,7 @@ def test_a_line_is_deprecated_as_a_whole(registry: AnyRegistry) -> None:
     ]
 
 
-def test_a_line_is_retired_as_a_whole_or_not_at_all(registry: AnyRegistry, clock: Clock) -> None:
+def test_a_line_is_retired_completely_or_not_at_all(registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
     registry.register(orders("1.0.1", description={"purpose": "said better"}))
     registry.deprecate_line("orders@1", deprecation_uri=GUIDE)
@@ -460,7 +460,7 @@ def test_what_is_no_line_is_refused(registry: AnyRegistry) -> None:
             ask()
 
 
-def test_only_stewards_look_at_the_calendar(backend: Backend, registry: AnyRegistry) -> None:
+def test_only_stewards_may_run_a_tick(backend: Backend, registry: AnyRegistry) -> None:
     with pytest.raises(NotAllowed):
         backend.acting_as("olga", "owner", "checkout").tick()
 

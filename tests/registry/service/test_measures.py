@@ -27,7 +27,7 @@ def promised(registry: AnyRegistry) -> AnyRegistry:
     return registry
 
 
-def test_a_measure_is_held_to_what_the_contract_promises(promised: AnyRegistry) -> None:
+def test_a_measure_is_compared_with_the_promise_of_the_contract(promised: AnyRegistry) -> None:
     promised.measures.record([freshness(31, details={"run": 7})])
 
     (kept,) = promised.measures.current(contract=ORDERS).items
@@ -35,7 +35,7 @@ def test_a_measure_is_held_to_what_the_contract_promises(promised: AnyRegistry) 
     assert (kept.at, kept.details) == (START, {"run": 7})
 
 
-def test_what_whoever_measured_says_stands(promised: AnyRegistry) -> None:
+def test_the_status_reported_with_a_measure_is_kept(promised: AnyRegistry) -> None:
     own = Measure(ORDERS, "unsettled", START, 3.5, unit="%", promise=5.0, state=State.WARNING)
     promised.measures.record([own])
 
@@ -52,7 +52,7 @@ def test_the_newest_is_current_whatever_the_order_of_arrival(promised: AnyRegist
     assert [one.value / HOUR for one in found] == [2, 4, 3]
 
 
-def test_a_batch_that_is_sent_again_is_kept_once(promised: AnyRegistry) -> None:
+def test_a_repeated_batch_is_stored_once(promised: AnyRegistry) -> None:
     batch = [freshness(2), freshness(3, START - timedelta(hours=1))]
 
     assert promised.measures.record(batch).recorded == 2
@@ -66,7 +66,7 @@ def test_contracts_that_are_not_registered_are_passed_over_and_named(promised: A
     assert (answer.recorded, answer.unknown) == (1, ["nobody.knows"])
 
 
-def test_history_goes_back_page_by_page(promised: AnyRegistry) -> None:
+def test_history_is_paginated(promised: AnyRegistry) -> None:
     promised.measures.record([freshness(hour, START - timedelta(hours=hour)) for hour in range(7)])
 
     first = promised.measures.history(ORDERS, "freshness", limit=4)
@@ -76,7 +76,7 @@ def test_history_goes_back_page_by_page(promised: AnyRegistry) -> None:
     assert promised.measures.history(ORDERS, "freshness", since=(START + timedelta(days=1)).date()).items == []
 
 
-def test_a_day_is_as_good_as_its_worst_measure_and_the_worst_contract_comes_first(promised: AnyRegistry) -> None:
+def test_a_day_has_the_status_of_its_worst_measure_and_the_worst_contract_is_first(promised: AnyRegistry) -> None:
     promised.register(users())
     day = timedelta(days=1)
     promised.measures.record(
@@ -99,7 +99,7 @@ def test_a_day_is_as_good_as_its_worst_measure_and_the_worst_contract_comes_firs
     ]
 
 
-def test_the_grid_is_given_in_pages_and_by_domain(registry: AnyRegistry) -> None:
+def test_the_grid_is_paginated_and_filtered_by_domain(registry: AnyRegistry) -> None:
     names = [f"c{number}" for number in range(5)]
     for number, name in enumerate(names):
         registry.register(orders(id=name, domain="even" if number % 2 == 0 else "odd"))
@@ -131,7 +131,7 @@ def test_a_contract_is_well_again_with_its_next_measure(promised: AnyRegistry, b
     assert promised.overview().health == {"healthy": 1}
 
 
-def test_what_was_measured_days_ago_says_nothing_about_now(promised: AnyRegistry, backend: Backend) -> None:
+def test_old_measures_do_not_count_for_the_current_status(promised: AnyRegistry, backend: Backend) -> None:
     promised.register(users())
     promised.measures.record([freshness(1), Measure(USERS, "run", START, 0.0)])
     backend.clock.pass_days(1)
@@ -150,7 +150,7 @@ def test_what_was_measured_days_ago_says_nothing_about_now(promised: AnyRegistry
     assert [one.state for one in second.items[0].days] == ["healthy"]
 
 
-def test_an_old_breach_beside_a_recent_measure_does_not_count(promised: AnyRegistry, backend: Backend) -> None:
+def test_an_old_breach_with_a_recent_measure_does_not_count(promised: AnyRegistry, backend: Backend) -> None:
     promised.measures.record([Measure(ORDERS, "run", START, 0.0)])
     backend.clock.pass_days(2)
     promised.measures.record([freshness(1, backend.clock.now)])
@@ -199,7 +199,7 @@ def test_only_those_who_own_a_contract_measure_it(promised: AnyRegistry, backend
         "a promise too large",
     ],
 )
-def test_what_cannot_be_kept_is_refused(promised: AnyRegistry, wrong: Measure) -> None:
+def test_measures_that_cannot_be_stored_are_refused(promised: AnyRegistry, wrong: Measure) -> None:
     with pytest.raises((InvalidDocument, ValueError)):
         promised.measures.record([freshness(1), wrong])
 

@@ -82,7 +82,7 @@ def test_the_same_version_again_waits_in_the_same_migration(filled: AnyRegistry)
     assert len(filled.migrations.list().items) == 1
 
 
-def test_the_last_word_lets_the_version_in(filled: AnyRegistry) -> None:
+def test_the_last_acknowledgement_registers_the_version(filled: AnyRegistry) -> None:
     filled.register(V2)
 
     board = filled.migrations.acknowledge(only(filled).id, "ledger", note="we move in May")
@@ -112,7 +112,7 @@ def test_without_critical_consumers_it_is_registered_at_once(registry: AnyRegist
     )
 
 
-def test_a_critical_consumer_that_is_not_hit_is_not_asked(registry: AnyRegistry) -> None:
+def test_unaffected_critical_consumers_need_not_acknowledge(registry: AnyRegistry) -> None:
     registry.register(V1)
     subscribe(registry, "names", "decision_automation", "id")
 
@@ -126,14 +126,14 @@ def test_without_readers_there_is_no_migration(registry: AnyRegistry) -> None:
     assert registry.migrations.list().items == []
 
 
-def test_a_change_that_breaks_nobody_begins_no_migration(filled: AnyRegistry) -> None:
+def test_a_change_that_affects_no_consumer_starts_no_migration(filled: AnyRegistry) -> None:
     more = {"name": "more", "logicalType": "string"}
 
     assert filled.register(orders("1.1.0", [ID, PLAN_FIELD, {**LTV, "id": "ltv"}, more])).status == "registered"
     assert filled.migrations.list().items == []
 
 
-def test_where_nobody_has_to_acknowledge_it_is_registered_at_once(open_backend: Callable[..., Backend]) -> None:
+def test_a_version_is_registered_at_once_if_no_acknowledgement_is_needed(open_backend: Callable[..., Backend]) -> None:
     registry = open_backend(RegistryRules(acknowledgement=Acknowledgement.OFF)).local
     registry.register(V1)
     subscribe(registry, "ledger", "external_regulatory", "ltv")
@@ -142,7 +142,7 @@ def test_where_nobody_has_to_acknowledge_it_is_registered_at_once(open_backend: 
     assert only(registry).state == "open"
 
 
-def test_an_approval_alone_does_not_do(open_backend: Callable[..., Backend]) -> None:
+def test_approval_does_not_replace_acknowledgements(open_backend: Callable[..., Backend]) -> None:
     backend = open_backend(RegistryRules(approval=Approval.REQUIRED))
     ana, ben = (backend.acting_as(name, "owner", "checkout") for name in ("ana", "ben"))
     ana.register(V1)
@@ -186,7 +186,7 @@ def test_a_proposal_that_is_declined_takes_its_migration_along(filled: AnyRegist
         filled.migrations.acknowledge(only(filled).id, "ledger")
 
 
-def test_a_waiver_stands_for_a_word_until_its_day(backend: Backend, filled: AnyRegistry) -> None:
+def test_a_waiver_replaces_an_acknowledgement_until_it_expires(backend: Backend, filled: AnyRegistry) -> None:
     filled.register(V2)
     identity = only(filled).id
 
@@ -220,7 +220,7 @@ def test_who_moves_reads_the_new_line_by_its_new_names(filled: AnyRegistry) -> N
     assert filled.migrations.move(only(filled).id, "ledger") == board
 
 
-def test_who_moves_may_say_what_it_reads(filled: AnyRegistry) -> None:
+def test_a_consumer_that_migrates_may_name_new_fields(filled: AnyRegistry) -> None:
     filled.register(V2)
     filled.migrations.acknowledge(only(filled).id, "ledger")
 
@@ -230,7 +230,7 @@ def test_who_moves_may_say_what_it_reads(filled: AnyRegistry) -> None:
     assert (read.line, read.fields, read.team) == ("orders@2", ["id"], "dashboard-team")
 
 
-def test_nobody_moves_to_a_line_that_is_not_there(filled: AnyRegistry) -> None:
+def test_a_consumer_cannot_migrate_to_an_unknown_line(filled: AnyRegistry) -> None:
     filled.register(V2)
 
     with pytest.raises(Conflict, match="orders@2 is not registered yet"):
@@ -246,7 +246,7 @@ def test_who_leaves_the_line_by_itself_has_moved(filled: AnyRegistry) -> None:
     assert states(only(filled))["dashboard"] == "moved"
 
 
-def test_who_comes_later_stands_on_the_board_too(filled: AnyRegistry) -> None:
+def test_later_subscribers_are_part_of_the_migration(filled: AnyRegistry) -> None:
     filled.register(V2)
     filled.migrations.acknowledge(only(filled).id, "ledger")
 
@@ -256,7 +256,7 @@ def test_who_comes_later_stands_on_the_board_too(filled: AnyRegistry) -> None:
     assert (row.state, row.effect, row.changed_at) == ("waiting", "hit", None)
 
 
-def test_only_the_consumers_team_and_stewards_speak_for_it(backend: Backend, filled: AnyRegistry) -> None:
+def test_only_its_team_and_stewards_may_acknowledge_for_a_consumer(backend: Backend, filled: AnyRegistry) -> None:
     filled.register(V2)
     identity = only(filled).id
 
@@ -272,7 +272,7 @@ def test_only_the_consumers_team_and_stewards_speak_for_it(backend: Backend, fil
     assert board.state == "open"
 
 
-def test_who_has_no_part_in_it_is_told_who_has(filled: AnyRegistry) -> None:
+def test_a_consumer_outside_the_migration_is_not_found(filled: AnyRegistry) -> None:
     filled.register(V2)
 
     with pytest.raises(NotFound, match="'nobody' is not part of migration"):
@@ -359,7 +359,7 @@ def proof_of(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     return {**sides, "at": "2026-03-01T00:00:00+00:00", "holds": True, "shims_digest": "0" * 64, "shims": []}
 
 
-def test_a_proof_is_kept_with_its_migration(filled: AnyRegistry) -> None:
+def test_a_proof_is_stored_with_its_migration(filled: AnyRegistry) -> None:
     filled.register(V2)
     identity = only(filled).id
 
@@ -383,7 +383,7 @@ def test_a_proof_about_something_else_is_refused(backend: Backend, filled: AnyRe
         backend.acting_as("lea", "owner", "ledger-team").migrations.record_proof(identity, proof_of(V1, V2))
 
 
-def test_the_way_over_comes_with_a_guide_for_each_consumer(filled: AnyRegistry) -> None:
+def test_a_migration_has_a_guide_for_each_consumer(filled: AnyRegistry) -> None:
     filled.register(V2)
     filled.migrations.acknowledge(only(filled).id, "ledger")
 

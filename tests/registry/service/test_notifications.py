@@ -27,7 +27,7 @@ def last(registry: AnyRegistry) -> NoticeAnswer:
     return registry.notices.notices().items[-1]
 
 
-def test_owners_hear_of_a_first_version(registry: AnyRegistry, clock: Clock) -> None:
+def test_owners_are_notified_of_a_first_version(registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
 
     one = last(registry)
@@ -41,7 +41,7 @@ def test_owners_hear_of_a_first_version(registry: AnyRegistry, clock: Clock) -> 
     assert (one.headline, one.at, one.deliveries) == ("orders 1.0.0 was registered", clock.now, [])
 
 
-def test_only_those_of_whom_a_change_asks_something_hear_of_it(registry: AnyRegistry) -> None:
+def test_only_affected_consumers_are_notified_of_a_change(registry: AnyRegistry) -> None:
     registry.register(orders())
     reads(registry, "dashboard", "ltv", team="analytics")
     reads(registry, "planner", "plan")
@@ -60,7 +60,7 @@ def test_only_those_of_whom_a_change_asks_something_hear_of_it(registry: AnyRegi
     }
 
 
-def test_a_change_that_asks_nothing_is_for_the_owners(registry: AnyRegistry) -> None:
+def test_a_compatible_change_notifies_only_the_owners(registry: AnyRegistry) -> None:
     registry.register(orders(fields=[ID]))
     reads(registry, "somebody")
 
@@ -69,7 +69,7 @@ def test_a_change_that_asks_nothing_is_for_the_owners(registry: AnyRegistry) -> 
     assert told(registry)[-1] == ("contract.changed", "1.1.0", ["checkout", "growth"])
 
 
-def test_everybody_who_reads_a_line_hears_of_each_step_of_its_life(registry: AnyRegistry, clock: Clock) -> None:
+def test_consumers_are_notified_of_each_lifecycle_step(registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
     reads(registry, "dashboard", "plan", team="analytics")
     before = len(told(registry))
@@ -94,7 +94,7 @@ def test_everybody_who_reads_a_line_hears_of_each_step_of_its_life(registry: Any
     }
 
 
-def test_owners_hear_who_comes_and_goes_once(registry: AnyRegistry) -> None:
+def test_owners_are_notified_once_of_each_subscription_change(registry: AnyRegistry) -> None:
     registry.register(orders())
     reads(registry, "dashboard")
     reads(registry, "dashboard", "ltv")
@@ -107,7 +107,7 @@ def test_owners_hear_who_comes_and_goes_once(registry: AnyRegistry) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sla_breach", "exception"])
-def test_a_breach_is_told_to_owners_and_consumers(registry: AnyRegistry, kind: str) -> None:
+def test_a_breach_notifies_owners_and_consumers(registry: AnyRegistry, kind: str) -> None:
     registry.register(orders())
     reads(registry, "dashboard", team="analytics")
 
@@ -118,7 +118,7 @@ def test_a_breach_is_told_to_owners_and_consumers(registry: AnyRegistry, kind: s
     assert last(registry) == one
 
 
-def test_a_breach_that_says_nothing_is_refused(registry: AnyRegistry) -> None:
+def test_a_breach_without_a_message_is_refused(registry: AnyRegistry) -> None:
     registry.register(orders())
 
     for kind, message in (("fire", "it burns"), ("exception", "  "), ("exception", "x" * 2_001)):
@@ -129,7 +129,7 @@ def test_a_breach_that_says_nothing_is_refused(registry: AnyRegistry) -> None:
     assert len(told(registry)) == 1
 
 
-def test_a_refused_write_tells_nobody(registry: AnyRegistry) -> None:
+def test_a_refused_write_sends_no_notices(registry: AnyRegistry) -> None:
     registry.register(orders())
     with pytest.raises(Exception, match="refused"):
         registry.register(orders("1.0.1", [ID]))
@@ -153,7 +153,7 @@ def test_a_notice_waits_on_each_channel_of_its_parties_and_of_everybody(registry
     assert other.id not in {one.channel for one in last(registry).deliveries}
 
 
-def test_a_channel_hears_of_what_comes_after_it(registry: AnyRegistry) -> None:
+def test_a_channel_receives_only_later_notices(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.notices.add_channel("checkout", kind="log", target="")
     assert last(registry).deliveries == []
@@ -193,7 +193,7 @@ def test_a_channel_that_leads_nowhere_good_is_refused(registry: AnyRegistry, sai
     assert registry.notices.channels().items == []
 
 
-def test_a_removed_channel_gets_nothing_more_and_what_waits_is_given_up(registry: AnyRegistry) -> None:
+def test_removing_a_channel_cancels_its_deliveries(registry: AnyRegistry) -> None:
     channel = registry.notices.add_channel("checkout", kind="log", target="")
     registry.register(orders())
 
@@ -209,7 +209,7 @@ def test_a_removed_channel_gets_nothing_more_and_what_waits_is_given_up(registry
         registry.notices.retry(channel=channel.id)
 
 
-def test_what_was_given_up_is_tried_again(backend: Backend, registry: AnyRegistry) -> None:
+def test_failed_deliveries_can_be_retried(backend: Backend, registry: AnyRegistry) -> None:
     channel = registry.notices.add_channel("checkout", kind="log", target="")
     registry.register(orders())
     backend.tamper("deliveries", "UPDATE deliveries SET state = 'dead', next_at = NULL, attempts = 9")
@@ -247,7 +247,7 @@ def test_teams_have_their_own_channels(backend: Backend, registry: AnyRegistry) 
         carl.notices.retry()
 
 
-def test_owners_of_what_is_made_from_a_broken_field_hear_of_it(registry: AnyRegistry) -> None:
+def test_owners_of_lines_derived_from_a_broken_field_are_notified(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.register(made_from("margins", f"{ORDERS}:ltv", owners=[{"team": "pricing"}]))
     registry.register(made_from("plans", f"{ORDERS}:plan", owners=[{"team": "planning"}]))

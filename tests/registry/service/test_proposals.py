@@ -47,7 +47,7 @@ def test_a_breaking_change_is_proposed_and_not_registered(ana: AnyRegistry) -> N
     assert (waiting.state, waiting.proposed_by, waiting.decided_by) == ("open", "ana", None)
 
 
-def test_what_breaks_nobody_does_not_wait(ana: AnyRegistry) -> None:
+def test_a_compatible_change_needs_no_approval(ana: AnyRegistry) -> None:
     answer = ana.register(orders("1.1.0", [ID, PLAN_FIELD, LTV, {"name": "more", "logicalType": "string"}]))
 
     assert answer.status == "registered"
@@ -60,7 +60,7 @@ def test_what_is_not_admissible_is_refused_at_once(ana: AnyRegistry) -> None:
     assert ana.governance.proposals().items == []
 
 
-def test_somebody_else_approves(ana: AnyRegistry, ben: AnyRegistry) -> None:
+def test_another_actor_approves_a_proposal(ana: AnyRegistry, ben: AnyRegistry) -> None:
     content = write_yaml(BREAKING).encode()
     proposal = ana.register(content).proposal
     assert proposal is not None
@@ -93,7 +93,7 @@ def test_an_owner_does_not_override(ana: AnyRegistry) -> None:
         ana.governance.approve(proposal, override=True, reason="in a hurry")
 
 
-def test_a_steward_overrides_for_a_reason_that_is_kept(careful: Backend) -> None:
+def test_an_override_by_a_steward_records_its_reason(careful: Backend) -> None:
     stella = careful.acting_as("stella", "steward")
     proposal = stella.register(BREAKING).proposal
     assert proposal is not None

@@ -100,7 +100,7 @@ def test_a_breaking_major_needs_a_plan(registry: AnyRegistry) -> None:
     assert [one.line for one in registry.lines(USERS)] == [f"{USERS}@1"]
 
 
-def test_a_breaking_major_with_a_plan_opens_a_line_beside_the_old_one(registry: AnyRegistry) -> None:
+def test_a_breaking_major_with_a_plan_opens_a_new_line(registry: AnyRegistry) -> None:
     registry.register(orders())
 
     answer = registry.register(orders("2.0.0", [ID, PLAN_FIELD], migration=PLAN))
@@ -113,7 +113,7 @@ def test_a_breaking_major_with_a_plan_opens_a_line_beside_the_old_one(registry: 
     ]
 
 
-def test_a_patch_after_a_new_line_goes_into_its_own_line(registry: AnyRegistry) -> None:
+def test_a_patch_after_a_new_line_stays_in_its_line(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.register(orders("2.0.0", [ID, PLAN_FIELD], migration=PLAN))
 
@@ -128,7 +128,7 @@ def test_a_patch_after_a_new_line_goes_into_its_own_line(registry: AnyRegistry) 
         registry.register(orders("1.0.2", [ID, PLAN_FIELD]))
 
 
-def test_a_pinned_mode_raises_what_is_asked_for(registry: AnyRegistry) -> None:
+def test_a_pinned_mode_overrides_a_weaker_requested_mode(registry: AnyRegistry) -> None:
     pinned: dict[str, Any] = {"change_policy": {"compatibility": "full"}}
     registry.register(orders(**pinned))
 
@@ -138,20 +138,20 @@ def test_a_pinned_mode_raises_what_is_asked_for(registry: AnyRegistry) -> None:
     assert registry.get(ORDERS, "1.0.0").mode == "full"
 
 
-def test_a_request_may_ask_for_more_than_is_pinned(registry: AnyRegistry) -> None:
+def test_a_request_may_use_a_stricter_mode_than_the_pinned_one(registry: AnyRegistry) -> None:
     pinned: dict[str, Any] = {"change_policy": {"compatibility": "backward"}}
     registry.register(orders(**pinned))
 
     assert registry.check(orders("1.1.0", **pinned), compatibility="full").mode == "full"
 
 
-def test_a_pin_is_not_taken_off_by_the_version_that_it_stands_against(registry: AnyRegistry) -> None:
+def test_a_version_cannot_remove_the_pin_that_blocks_it(registry: AnyRegistry) -> None:
     registry.register(orders(change_policy={"compatibility": "full"}))
 
     assert registry.check(orders("1.0.1"), compatibility="none").mode == "full"
 
 
-def test_a_transitive_mode_looks_at_the_whole_line(registry: AnyRegistry) -> None:
+def test_a_transitive_mode_judges_all_versions_of_the_line(registry: AnyRegistry) -> None:
     """What one step allows, two steps need not: a field comes, loses its place, and comes back as something else."""
     was = {"name": "score", "logicalType": "string"}
     registry.register(orders("1.0.0", [ID, was]))
@@ -176,7 +176,7 @@ def test_a_check_judges_and_keeps_nothing(registry: AnyRegistry) -> None:
     assert versions_of(registry, USERS) == ["1.0.0"]
 
 
-def test_a_check_tells_what_is_compatible_from_what_is_admissible(registry: AnyRegistry) -> None:
+def test_a_check_distinguishes_compatible_from_admissible(registry: AnyRegistry) -> None:
     registry.register(orders())
 
     report = registry.check(orders("2.0.0", [ID, PLAN_FIELD], migration=PLAN))
@@ -240,7 +240,7 @@ def test_what_is_not_there_is_not_found(registry: AnyRegistry) -> None:
         assert str(missing.value) in (f"{said}; find one with: treaty search", f"{said}; {there_are}")
 
 
-def test_a_difference_between_two_versions_is_told(registry: AnyRegistry) -> None:
+def test_two_versions_are_compared(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.register(orders("2.0.0", [ID, PLAN_FIELD], migration=PLAN))
 

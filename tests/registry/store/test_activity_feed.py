@@ -33,7 +33,7 @@ def _nothing(_: Transaction) -> None:
     """Wait for what was handed in before."""
 
 
-def test_registrations_say_what_they_mean_for_readers(registry: AnyRegistry) -> None:
+def test_registrations_describe_the_effect_on_consumers(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.consumers.subscribe("board", "orders@1", fields=["ltv"], team="bi", **REPORTING)
     registry.register(orders("1.0.1"))
@@ -50,7 +50,7 @@ def test_registrations_say_what_they_mean_for_readers(registry: AnyRegistry) -> 
     assert told(registry, kind="subscription") == [("subscribed", "local subscribed board to line 1: 1 field")]
 
 
-def test_a_move_is_told_step_by_step(registry: AnyRegistry) -> None:
+def test_each_step_of_a_migration_is_described(registry: AnyRegistry) -> None:
     registry.register(orders())
     for name in ("board", "ledger"):
         registry.consumers.subscribe(name, "orders@1", fields=["ltv"], **REPORTING)
@@ -67,7 +67,7 @@ def test_a_move_is_told_step_by_step(registry: AnyRegistry) -> None:
     assert {(one.contract, one.line, one.migration) for one in steps} == {("orders", "orders@1", migration.id)}
 
 
-def test_the_life_of_a_version_is_told_with_its_days(registry: AnyRegistry, clock: Clock) -> None:
+def test_lifecycle_steps_are_described_with_their_dates(registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
     registry.deprecate(ORDERS, "1.0.0", deprecation_uri="https://wiki.example.org/move")
     clock.pass_days(30)
@@ -78,14 +78,14 @@ def test_the_life_of_a_version_is_told_with_its_days(registry: AnyRegistry, cloc
     assert deprecated[1].startswith("local deprecated 1.0.0: sunset on ")
 
 
-def test_tokens_and_channels_are_not_told(registry: AnyRegistry) -> None:
+def test_tokens_and_channels_are_not_in_the_feed(registry: AnyRegistry) -> None:
     registry.access.create_token("ci", role="viewer")
     registry.notices.add_channel("checkout", kind="log", target="")
 
     assert registry.activity().items == []
 
 
-def test_whoever_may_read_may_know(backend: Backend, registry: AnyRegistry) -> None:
+def test_readers_may_see_the_feed(backend: Backend, registry: AnyRegistry) -> None:
     registry.register(orders())
 
     assert len(backend.acting_as("vera", "viewer").activity().items) == 1
@@ -104,7 +104,7 @@ def test_the_feed_is_narrowed_by_contract_and_team(registry: AnyRegistry) -> Non
     assert registry.activity(team="nobody").items == []
 
 
-def test_a_team_is_told_what_happens_to_a_line_it_reads(registry: AnyRegistry) -> None:
+def test_the_feed_of_a_team_includes_lines_it_reads(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.consumers.subscribe("board", "orders@1", team="bi", **REPORTING)
     registry.consumers.subscribe("ledger", "orders@1", team="finance", **REPORTING)
@@ -117,7 +117,7 @@ def test_a_team_is_told_what_happens_to_a_line_it_reads(registry: AnyRegistry) -
     assert ("subscribed", "ledger") not in steps
 
 
-def test_a_team_is_told_of_what_its_contracts_are_made_from(registry: AnyRegistry) -> None:
+def test_the_feed_of_a_team_includes_upstream_contracts(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.register(made_from("report", "orders:ltv", owners=[{"team": "sales", "contact": "#sales"}]))
     registry.deprecate(ORDERS, "1.0.0", deprecation_uri="https://wiki.example.org/move")
@@ -127,7 +127,7 @@ def test_a_team_is_told_of_what_its_contracts_are_made_from(registry: AnyRegistr
     assert registry.upcoming(team="nobody", days=400).items == []
 
 
-def test_the_feed_goes_on_part_by_part(registry: AnyRegistry, clock: Clock) -> None:
+def test_the_feed_is_paginated(registry: AnyRegistry, clock: Clock) -> None:
     for number in range(5):
         registry.register(orders(f"1.0.{number}"))
         clock.pass_days(1)
@@ -144,7 +144,7 @@ def test_the_feed_goes_on_part_by_part(registry: AnyRegistry, clock: Clock) -> N
     assert [one.version for one in registry.activity(since=since).items] == ["1.0.4", "1.0.3"]
 
 
-def test_a_part_looks_at_so_many_entries_and_no_more(registry: AnyRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_searches_a_limited_number_of_entries(registry: AnyRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("treaty.registry.store.activity_feed._LOOKED_AT", 3)
     registry.register(orders(id="seldom"))
     for number in range(5):
@@ -161,7 +161,7 @@ def test_an_unknown_kind_is_refused(registry: AnyRegistry) -> None:
         registry.activity(kind="gossip")
 
 
-def test_a_refused_version_is_told_with_its_reasons(backend: Backend, registry: AnyRegistry) -> None:
+def test_a_refused_version_is_described_with_its_reasons(backend: Backend, registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.consumers.subscribe("board", "orders@1", fields=["ltv"], **REPORTING)
 
@@ -177,7 +177,7 @@ def test_a_refused_version_is_told_with_its_reasons(backend: Backend, registry: 
     assert registry.access.verify_audit().whole
 
 
-def test_the_same_refusal_is_noted_once_for_each_actor(backend: Backend, registry: AnyRegistry) -> None:
+def test_the_same_refusal_is_recorded_once_per_actor(backend: Backend, registry: AnyRegistry) -> None:
     registry.register(orders())
     for _ in range(3):
         refuse(backend, registry, SMALLER)
@@ -187,7 +187,7 @@ def test_the_same_refusal_is_noted_once_for_each_actor(backend: Backend, registr
     assert [one.actor for one in registry.activity(kind="refusal").items] == ["local", "vera", "local"]
 
 
-def test_who_may_not_register_leaves_no_refusal(backend: Backend, registry: AnyRegistry) -> None:
+def test_a_registration_without_permission_is_not_recorded(backend: Backend, registry: AnyRegistry) -> None:
     registry.register(orders())
     with pytest.raises(NotAllowed):
         backend.acting_as("vera", "viewer").register(SMALLER)
@@ -196,7 +196,7 @@ def test_who_may_not_register_leaves_no_refusal(backend: Backend, registry: AnyR
     assert registry.activity(kind="refusal").items == []
 
 
-def test_a_note_that_cannot_be_written_hides_no_refusal(
+def test_a_refusal_is_raised_even_if_it_cannot_be_recorded(
     backend: Backend, registry: AnyRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
@@ -210,7 +210,7 @@ def test_a_note_that_cannot_be_written_hides_no_refusal(
     assert registry.activity(kind="refusal").items == []
 
 
-def test_what_is_coming_stands_by_line_the_nearest_first(registry: AnyRegistry, clock: Clock) -> None:
+def test_upcoming_dates_are_listed_by_line_nearest_first(registry: AnyRegistry, clock: Clock) -> None:
     for version in ("1.0.0", "1.0.1"):
         registry.register(orders(version))
     registry.consumers.subscribe("board", "orders@1", fields=["ltv"], team="bi", **REPORTING)
@@ -236,7 +236,7 @@ def test_what_is_coming_stands_by_line_the_nearest_first(registry: AnyRegistry, 
     assert ([*first.items, *rest.items], rest.next) == (near, None)
 
 
-def test_a_window_that_ends_is_coming(registry: AnyRegistry) -> None:
+def test_the_end_of_a_migration_window_is_upcoming(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.consumers.subscribe("board", "orders@1", fields=["ltv"], **REPORTING)
     registry.register(NEXT_LINE)

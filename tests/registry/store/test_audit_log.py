@@ -96,7 +96,7 @@ def _follow_each_other(entries: list[AuditAnswer]) -> None:
         stood[entry.subject] = entry.after
 
 
-def test_an_entry_says_who_when_and_what_changed(backend: Backend, registry: AnyRegistry, clock: Clock) -> None:
+def test_an_entry_has_actor_time_and_change(backend: Backend, registry: AnyRegistry, clock: Clock) -> None:
     registry.register(orders())
     clock.pass_days(2)
     backend.acting_as("olga", "owner", "checkout").register(orders("1.0.1", description={"purpose": "better"}))
@@ -112,7 +112,7 @@ def test_an_entry_says_who_when_and_what_changed(backend: Backend, registry: Any
     )
 
 
-def test_what_is_read_judged_or_not_done_leaves_no_entry(registry: AnyRegistry) -> None:
+def test_reads_checks_and_failed_writes_leave_no_entry(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.check(BREAKING)
     registry.consumers.impact(BREAKING)
@@ -142,7 +142,7 @@ def test_the_log_is_read_by_subject_and_actor(backend: Backend, registry: AnyReg
     assert entries(registry, subject="%") == []
 
 
-def test_an_empty_log_is_whole(registry: AnyRegistry) -> None:
+def test_an_empty_log_is_intact(registry: AnyRegistry) -> None:
     found = registry.access.verify_audit()
 
     assert (found.whole, found.entries, found.head, found.breaks) == (True, 0, f"0:{NOTHING_BEFORE}", [])
@@ -167,7 +167,7 @@ def some_entries(registry: AnyRegistry) -> str:
         ("DELETE FROM audit WHERE seq = 1", [(2, "entry 1 is missing")]),
     ],
 )
-def test_a_change_behind_its_back_is_found(
+def test_tampering_is_detected(
     backend: Backend, registry: AnyRegistry, statement: str, breaks: list[tuple[int, str]]
 ) -> None:
     some_entries(registry)
@@ -179,14 +179,14 @@ def test_a_change_behind_its_back_is_found(
     assert [(one.seq, one.reason) for one in found.breaks] == breaks
 
 
-def test_a_head_that_was_kept_is_found_again(registry: AnyRegistry) -> None:
+def test_a_recorded_head_is_found_again(registry: AnyRegistry) -> None:
     head = some_entries(registry)
     registry.register(orders(id="later"))
 
     assert registry.access.verify_audit(head=head).whole
 
 
-def test_a_log_that_was_cut_off_is_noticed_by_a_head_that_was_kept(backend: Backend, registry: AnyRegistry) -> None:
+def test_a_truncated_log_is_detected_with_a_recorded_head(backend: Backend, registry: AnyRegistry) -> None:
     head = some_entries(registry)
 
     backend.tamper("audit", "DELETE FROM audit WHERE seq = 3")
@@ -196,7 +196,7 @@ def test_a_log_that_was_cut_off_is_noticed_by_a_head_that_was_kept(backend: Back
     assert [(one.seq, one.reason) for one in found.breaks] == [(3, "it is missing")]
 
 
-def test_a_head_of_another_log_is_noticed(registry: AnyRegistry) -> None:
+def test_a_head_of_another_log_is_detected(registry: AnyRegistry) -> None:
     head = some_entries(registry)
 
     found = registry.access.verify_audit(head=head.partition(":")[0] + ":" + "f" * 64)
@@ -205,7 +205,7 @@ def test_a_head_of_another_log_is_noticed(registry: AnyRegistry) -> None:
 
 
 @pytest.mark.parametrize("head", ["", "nothing", "x:y", "-1:ab", ":"])
-def test_what_is_no_head_is_refused(registry: AnyRegistry, head: str) -> None:
+def test_an_invalid_head_is_refused(registry: AnyRegistry, head: str) -> None:
     with pytest.raises(InvalidDocument, match="is no head of an audit log"):
         registry.access.verify_audit(head=head)
 

@@ -36,7 +36,7 @@ def test_the_migrations_make_exactly_the_tables_of_the_code(url: str) -> None:
     assert found == []
 
 
-def test_the_newest_migration_is_the_one_the_code_asks_for() -> None:
+def test_the_newest_migration_is_the_head_in_the_code() -> None:
     config = Config()
     config.set_main_option("script_location", "treaty.registry.store:migrations")
 
@@ -52,7 +52,7 @@ def test_many_may_open_a_new_database_at_once(tmp_path: Path) -> None:
         one.close()
 
 
-def test_a_database_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
+def test_a_database_of_a_later_version_is_refused(tmp_path: Path) -> None:
     path = str(tmp_path / "registry.db")
     Database.open(path).close()
     with sqlite3.connect(path) as connection:
@@ -63,7 +63,7 @@ def test_a_database_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
         Database.open(path)
 
 
-def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("not a database at all, but long enough to be read as one " * 20)
 

@@ -112,7 +112,7 @@ def test_what_is_found_is_described(stocked: AnyRegistry) -> None:
     )
 
 
-def test_the_highest_version_has_the_say(registry: AnyRegistry) -> None:
+def test_the_highest_version_describes_the_contract(registry: AnyRegistry) -> None:
     registry.register(orders(tags=["old"]))
     registry.register(orders("1.1.0", tags=["new"]))
 

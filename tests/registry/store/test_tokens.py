@@ -101,7 +101,7 @@ def test_a_name_is_taken_until_its_token_expires_or_is_revoked(connection: Conne
     assert not is_taken(connection, name, NOW)
 
 
-def test_that_there_were_tokens_is_never_forgotten(connection: Connection) -> None:
+def test_revoked_and_expired_tokens_still_count_as_tokens(connection: Connection) -> None:
     assert not any_ever(connection)
     revoke(connection, kept(connection).record.id, NOW)
 
@@ -117,7 +117,7 @@ def test_a_token_signs_in(connection: Connection) -> None:
     assert actor.scopes == {"read", "write"}
 
 
-def test_whoever_lacks_the_secret_hears_the_same_whatever_is_wrong(connection: Connection) -> None:
+def test_all_failed_sign_ins_have_the_same_message(connection: Connection) -> None:
     token, revoked = kept(connection), kept(connection)
     revoke(connection, revoked.record.id, NOW)
     said = set()

@@ -29,7 +29,7 @@ def note(subject: str) -> Callable[[Transaction], int]:
     return lambda transaction: transaction.record("somebody", "did", subject)
 
 
-def test_a_unit_that_fails_after_it_wrote_leaves_nothing_and_spoils_no_other(database: Database) -> None:
+def test_a_unit_that_fails_after_a_write_is_rolled_back_alone(database: Database) -> None:
     def fails(transaction: Transaction) -> None:
         transaction.record("somebody", "did", "half of it")
         raise Conflict("not so")
@@ -43,7 +43,7 @@ def test_a_unit_that_fails_after_it_wrote_leaves_nothing_and_spoils_no_other(dat
     assert entries(database) == ["one", "two"]
 
 
-def test_a_unit_that_fails_leaves_no_row_that_it_wrote_by_whatever_way(database: Database) -> None:
+def test_a_unit_that_fails_leaves_no_rows(database: Database) -> None:
     def fails(transaction: Transaction) -> None:
         transaction.write(text("INSERT INTO audit SELECT 9, 0, 'a', 'b', 'c', NULL, NULL, '{}', '0', '0'"))
         raise Conflict("not so")
@@ -54,13 +54,13 @@ def test_a_unit_that_fails_leaves_no_row_that_it_wrote_by_whatever_way(database:
     assert entries(database) == ["afterwards"]
 
 
-def test_a_number_that_no_database_keeps_is_a_mistake_of_the_caller(database: Database) -> None:
+def test_a_number_too_large_for_the_database_is_invalid_input(database: Database) -> None:
     with pytest.raises(InvalidDocument, match="the database cannot store"):
         database.write(lambda transaction: transaction.read(text("SELECT :number"), {"number": 2**70}))
     assert database.write(note("afterwards")) == 1
 
 
-def test_trouble_with_the_database_is_said_in_words(database: Database) -> None:
+def test_database_errors_become_clear_messages(database: Database) -> None:
     with pytest.raises(Unavailable, match="no such table: nowhere"):
         database.write(lambda transaction: transaction.write(text("SELECT * FROM nowhere")))
     with pytest.raises(Unavailable, match="no such table: nowhere"), database.read() as connection:
@@ -69,7 +69,7 @@ def test_trouble_with_the_database_is_said_in_words(database: Database) -> None:
 
 
 @pytest.mark.parametrize("place", [":memory:", "sqlite://", "sqlite:///:memory:", "mysql://localhost/registry"])
-def test_a_registry_needs_a_place_that_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+def test_a_registry_in_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(InvalidDocument, match=r"the registry needs a database file|is not a supported database"):
@@ -77,7 +77,7 @@ def test_a_registry_needs_a_place_that_lasts(tmp_path: Path, monkeypatch: pytest
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_database_that_is_closed_takes_nothing_more(database: Database) -> None:
+def test_a_closed_database_refuses_writes(database: Database) -> None:
     database.close()
 
     with pytest.raises(Unavailable, match="the registry is closed"):
