@@ -17,7 +17,7 @@ _DEFAULT = Options()
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write a history as the arguments say, and print what was written."""
+    """Write a history with the given arguments, and print a summary."""
     parser = _parser()
     asked = parser.parse_args(arguments)
     is_clean = asked.clean or asked.defects == "off"

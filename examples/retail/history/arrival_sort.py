@@ -15,7 +15,7 @@ from .defect_marks import Mark, Outcome, Reason
 from .events import EVENTS
 
 BUDGET = 48 * 1024 * 1024
-"""Bytes of lines that wait in memory before they go to disk."""
+"""Bytes of lines that are buffered in memory before they are written to disk."""
 _HEAD = Struct("<qqiBiI")
 _NOTHING = -1
 _NAMES = tuple(event.name for event in EVENTS)
@@ -23,7 +23,7 @@ _PLACES = {name: place for place, name in enumerate(_NAMES)}
 
 
 class Slots:
-    """Arrivals by the hour they come in, added in any order and taken sorted."""
+    """Arrivals by hour, added in any order and returned sorted."""
 
     def __init__(self, folder: Path, budget: int = BUDGET) -> None:
         self._folder = folder
@@ -32,14 +32,14 @@ class Slots:
         self._waiting: dict[int, list[Arrival]] = defaultdict(list)
 
     def add(self, arrival: Arrival) -> None:
-        """Put an arrival into its slot."""
+        """Add an arrival to its slot."""
         self._waiting[arrival.at // HOUR].append(arrival)
         self._held += len(arrival.line or b"")
         if self._held > self._budget:
             self.put_away()
 
     def put_away(self) -> None:
-        """Write everything that waits in memory to disk."""
+        """Write the buffered lines to disk."""
         for slot, arrivals in self._waiting.items():
             with (self._folder / str(slot)).open("ab") as file:
                 file.write(b"".join(map(_packed, arrivals)))
@@ -47,21 +47,21 @@ class Slots:
         self._held = 0
 
     def numbers(self) -> list[int]:
-        """Return the slots that hold something, in order."""
+        """Return the slots that are not empty, in order."""
         return sorted(self._waiting.keys() | slots_in([self._folder]))
 
     def take(self, slot: int) -> list[Arrival]:
-        """Return what came in a slot, sorted, and forget it."""
+        """Return the arrivals of a slot, sorted, and remove them."""
         return sorted([*taken([self._folder], slot), *self._waiting.pop(slot, [])])
 
 
 def slots_in(folders: Sequence[Path]) -> set[int]:
-    """Return the slots that lie in some folders."""
+    """Return the slots in some folders."""
     return {int(file.name) for folder in folders for file in folder.iterdir()}
 
 
 def taken(folders: Sequence[Path], slot: int) -> Iterator[Arrival]:
-    """Yield what lies in a slot of some folders, unsorted, and remove it."""
+    """Yield the arrivals of a slot in some folders, unsorted, and remove them."""
     for folder in folders:
         file = folder / str(slot)
         if file.exists():

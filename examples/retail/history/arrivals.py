@@ -10,7 +10,7 @@ from .order_life import Life
 
 
 class Sending(NamedTuple):
-    """A fact on its way; `line` replaces what would be sent, and `comes` is false where nothing does."""
+    """A fact to be sent; `line` replaces its line, and `comes` is false if it is never sent."""
 
     fact: Fact
     at: int
@@ -42,7 +42,7 @@ class Sending(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """One line at the moment it can be read, sortable; `line` is None where a record was dropped on its way."""
+    """One line with its time of arrival, sortable; `line` is None for a dropped record."""
 
     at: int
     order: int
@@ -53,7 +53,7 @@ class Arrival(NamedTuple):
 
 
 def on_their_way(life: Life) -> list[tuple[Fact, int]]:
-    """Give each fact its arrival; events of one key arrive in their sequence, whatever they took."""
+    """Return the arrival of each fact; events of one key arrive in sequence, whatever their delays."""
     between = life.draws.between
     newest: dict[tuple[str, str], int] = {}
     arriving = []

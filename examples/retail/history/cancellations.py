@@ -22,13 +22,13 @@ UNPAID = "payment_not_obtained"
 
 
 def any_reason(order: Order, draws: Draws) -> str:
-    """Draw why an order is cancelled; only sellers on the marketplace decline."""
+    """Draw the reason of a cancellation; only marketplace sellers decline orders."""
     reason = draws.pick(_REASONS)
     return "stock_unavailable" if reason == "seller_declined" and order.channel != "marketplace" else reason
 
 
 def some_pieces(order: Order, draws: Draws) -> Pieces:
-    """Draw pieces to drop so that at least one is left."""
+    """Draw pieces to cancel, so that at least one remains."""
     spare = sum([line.quantity for line in order.lines]) - 1
     dropped: Pieces = {}
     for line in order.lines:
@@ -44,19 +44,19 @@ def all_pieces(order: Order) -> Pieces:
 
 
 def worth(line: Line, pieces: int, order: Order) -> int:
-    """Return what some pieces of a line cost, in hundredths."""
+    """Return the price of some pieces of a line, in hundredths."""
     return share_of(line.gross, pieces, line.quantity, order.country.step)
 
 
 def dropped_worth(order: Order, dropped: Pieces) -> int:
-    """Return what the customer no longer owes; the shipping fee is waived when nothing is left."""
+    """Return the cancelled amount, with the shipping fee if nothing remains."""
     if dropped == all_pieces(order):
         return order.gross
     return sum([worth(line, dropped[line.number], order) for line in order.lines if line.number in dropped])
 
 
 def cancelled(order: Order, at: int, dropped: Pieces, reason: str, paid: int, draws: Draws) -> str:
-    """Tell a cancellation of some or all pieces of an order."""
+    """Return the payload of a cancellation of some or all pieces of an order."""
     lines = ",".join([_told(line, dropped[line.number], order) for line in order.lines if line.number in dropped])
     informed = f',"customer_informed_at":"{moment_text(at + draws.below(HOUR))}"' if draws.happens(70) else ""
     scope = "whole_order" if dropped == all_pieces(order) else "selected_lines"

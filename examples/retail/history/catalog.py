@@ -16,14 +16,14 @@ _FAMILIES = (
     ("COAT", 6_000, 40_000, 1_500),
     ("BIKE", 20_000, 150_000, 14_000),
 )
-"""Code, cheapest and dearest in euro cents, weight in grams."""
+"""Code, lowest and highest price in euro cents, weight in grams."""
 _SIZES = ("", "S", "M", "L", "XL")
 PROMOTIONS = (("SUMMER26", 10), ("WELCOME10", 10), ("LOYAL5", 5), ("CLEARANCE2026", 30), ("APP3", 3))
-"""Name, and percent of the price that it takes off."""
+"""Name, and discount in percent."""
 
 
 class Article(NamedTuple):
-    """One thing on sale."""
+    """A product on sale."""
 
     sku: str
     euro_cents: int

@@ -17,7 +17,7 @@ _MILLIS = tuple(f".{milli:03}Z" for milli in range(SECOND))
 
 
 def start_of(day: date) -> int:
-    """Return the moment a day begins."""
+    """Return the start of a day."""
     return (day.toordinal() - _EPOCH) * DAY
 
 
@@ -27,12 +27,12 @@ def _day_text(day: int) -> str:
 
 
 def date_text(moment: int) -> str:
-    """Return the day of a moment, such as 2026-01-31."""
+    """Return the date of a timestamp, such as 2026-01-31."""
     return _day_text(moment // DAY)
 
 
 def moment_text(moment: int) -> str:
-    """Return a moment in ISO 8601, such as 2026-01-31T08:15:30.125Z."""
+    """Return a timestamp in ISO 8601, such as 2026-01-31T08:15:30.125Z."""
     day, rest = divmod(moment, DAY)
     minute, rest = divmod(rest, MINUTE)
     return f"{_day_text(day)}{_MINUTES[minute]}{_SECONDS[rest // SECOND]}{_MILLIS[rest % SECOND]}"

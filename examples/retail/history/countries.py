@@ -30,7 +30,7 @@ class City(NamedTuple):
 
 
 class Country(NamedTuple):
-    """A country with what prices, taxes and addresses need."""
+    """A country with its data for prices, taxes and addresses."""
 
     code: str
     currency: str
@@ -52,12 +52,12 @@ class Country(NamedTuple):
         return f"{rate // RATE_UNITS}.{rate % RATE_UNITS:08}"
 
     def price(self, euro_cents: int) -> int:
-        """Return a local price in hundredths for a price in euro cents, ending as price tags do."""
+        """Return a local retail price in hundredths for a price in euro cents."""
         local = euro_cents * RATE_UNITS // self.euro_rate
         return local // 10_000 * 10_000 + 9_000 if self.step > 1 else local // 100 * 100 + 99
 
     def shipping_fee(self, goods: int) -> int:
-        """Return what delivery of goods costs, in hundredths; those worth a lot are delivered free of charge."""
+        """Return the delivery fee in hundredths; expensive goods are delivered free of charge."""
         return 0 if goods >= self.price(_FREE_FROM_CENTS) else self.price(_FEE_CENTS)
 
 

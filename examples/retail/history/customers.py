@@ -19,19 +19,19 @@ _STREETS = ("Bahnhofstraße", "Calle Mayor", "Main Street", "Rue de l'Église", 
 
 
 class Address(NamedTuple):
-    """Where goods are delivered: as events tell it, and the first characters of the postal code."""
+    """A delivery address as JSON, and the first characters of its postal code."""
 
     told: str
     area: str | None
 
 
 def buyer(account: int) -> str:
-    """Tell an account and the address that its confirmations go to."""
+    """Return an account and its e-mail address."""
     return f'"customer_account_id":"CUS-{account:08}","customer_email_address":"cus-{account:08}@example.com",'
 
 
 def address_in(country: Country, drawn: int) -> Address:
-    """Make an address out of a large drawn number."""
+    """Derive an address from a large random number."""
     city = country.cities[drawn & 1]
     code = city.postal_code(drawn)
     name = f"{_FIRST[drawn % len(_FIRST)]} {_LAST[drawn // 24 % len(_LAST)]}"

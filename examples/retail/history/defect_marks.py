@@ -7,21 +7,21 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """What has to become of a defect."""
+    """The expected outcome of a defect."""
 
     QUARANTINED = "quarantined"
     DEDUPLICATED = "deduplicated"
     LATE = "late"
-    """Taken in whenever it comes; nothing newer of its key is there yet."""
+    """Accepted late; there is no newer event of its key yet."""
     LATE_NOT_OVERWRITING = "late_not_overwriting"
-    """Counted, but something newer of its key is there and stays."""
+    """Accepted and counted, but a newer event of its key takes precedence."""
     EXCEPTION = "exception"
     DROPPED = "dropped"
     """Reported as a gap in the sequence of its key."""
     RESOLVED = "resolved"
-    """Ends an exception or fills a gap of an earlier wave."""
+    """Resolves an exception or fills a gap of an earlier wave."""
     UPDATED = "updated"
-    """Changes the state of something that an earlier wave had settled."""
+    """Changes a result of an earlier wave."""
 
 
 class Reason(StrEnum):
@@ -36,7 +36,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A defect of one line, or of one that never came."""
+    """A defect of a line, or of one that never arrives."""
 
     defect: str
     detail: str
@@ -47,7 +47,7 @@ class Mark:
     rule: str | None = None
     field: str | None = None
     exception: Reason | None = None
-    """The exception that the order is in, or, where the outcome is resolved, no longer is in."""
+    """The exception of the order; if the outcome is resolved, the exception that ends."""
     assertion: str | None = None
-    """Who disagrees or is missing: order, payment, shipment or return."""
+    """The claim that is missing or in conflict: order, payment, shipment or return."""
     resolved_in_wave: int | None = None

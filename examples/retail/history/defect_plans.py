@@ -29,14 +29,14 @@ BLOCK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What befalls an order, and what the order has to be like for it."""
+    """The defect of an order, and what it requires of the order."""
 
     disturb: Disturbance
     requirement: OrderRequirement = NO_REQUIREMENT
     goes_on: bool = False
-    """Whether the next wave hears of it too."""
+    """Whether it has events in the next wave, too."""
     once: bool = False
-    """Whether it befalls one order of the whole history instead of one in each thousand."""
+    """Whether it occurs once in the history instead of once per thousand orders."""
 
 
 _DELIVERED = source_conflicts.PAID_AND_SENT
@@ -48,7 +48,7 @@ _HAVING = {
     SHIPMENT_DISPATCHED: _DELIVERED,
     RETURN_RECEIVED: OrderRequirement(path=Path.RETURNED),
 }
-"""Orders that have an event of each kind, with nothing newer of its key after the last one."""
+"""Requirements for an event of each kind, with no newer event of its key after the last one."""
 _RETRIED = OrderRequirement(path=Path.DELIVERED, failures=1, one_charge=True)
 _IN_PARTS = OrderRequirement(path=Path.DELIVERED, shipments=2, one_charge=True)
 _CANCELLED = OrderRequirement(path=Path.CANCELLED_PAID)
@@ -56,7 +56,7 @@ _LATE_FIRST = (PAYMENT_SETTLED, SHIPMENT_DISPATCHED, ORDER_PLACED, RETURN_RECEIV
 
 
 def _ordinary() -> Iterator[Plan]:
-    """Yield what happens without any defect."""
+    """Yield the plans that are not defects."""
     yield from [Plan(later_events.returned_next_wave, _DELIVERED, goes_on=True)] * 4
 
 
@@ -111,7 +111,7 @@ def _conflicts() -> Iterator[Plan]:
 
 
 class Plans:
-    """The plans of one history; an order's plan follows from its number alone."""
+    """The plans of one history; the plan of an order depends only on its number."""
 
     def __init__(self, options: Options) -> None:
         dealt: list[Plan | None] = [*_ordinary(), *_late(options.late_share)]
@@ -127,7 +127,7 @@ class Plans:
         self._block = lru_cache(maxsize=4)(self._shuffled)
 
     def of(self, number: int) -> Plan | None:
-        """Return what befalls an order, or None for most."""
+        """Return the plan of an order, or None, as for most orders."""
         block, place = divmod(number, BLOCK)
         plan = self._block(block)[place]
         return None if plan is not None and plan.once and block else plan

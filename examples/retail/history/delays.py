@@ -20,7 +20,7 @@ def redelivered(event: Event) -> Disturbance:
 
 
 def redelivered_next_wave(event: Event) -> Disturbance:
-    """Send an event again, byte for byte, when everybody has forgotten it."""
+    """Send an event again, byte for byte, in the next wave."""
 
     def disturb(context: DisturbanceContext) -> list[Sending]:
         sending = context.sendings[context.place_of(event)]

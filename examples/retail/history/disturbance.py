@@ -12,40 +12,40 @@ from .order_life import Life
 from .random_draws import Draws
 
 _EXTRA = 32
-"""The number of an announcement that a disturbance adds, beyond any that a life tells."""
+"""The number of an event that a disturbance adds, higher than those of the order."""
 
 
 class DisturbanceContext(NamedTuple):
-    """One order on its way to the reader, before it is disturbed."""
+    """One order with its events, before the defect is applied."""
 
     life: Life
     sendings: list[Sending]
     draws: Draws
     stranger: Names
-    """The identities of an order that nobody has placed."""
+    """The ids of an order that does not exist."""
     wave: int
     next_wave: int
-    """When the wave after this one begins."""
+    """The start of the next wave."""
     long_line: int
 
     def place_of(self, event: Event) -> int:
-        """Return where the first sending of an event stands."""
+        """Return the index of the first sending of an event."""
         return next(place for place, sending in enumerate(self.sendings) if sending.fact.event is event)
 
     def places_of(self, event: Event) -> list[int]:
-        """Return where the sendings of an event stand."""
+        """Return the indexes of the sendings of an event."""
         return [place for place, sending in enumerate(self.sendings) if sending.fact.event is event]
 
     def replaced(self, place: int, *others: Sending) -> list[Sending]:
-        """Return the sendings with others in the place of one."""
+        """Return the sendings with one of them replaced."""
         return [*self.sendings[:place], *others, *self.sendings[place + 1 :]]
 
     def another_event_id(self) -> str:
-        """Name one announcement more than the life of the order tells."""
+        """Return the id of an additional event of the order."""
         return self.life.names.event(_EXTRA)
 
     def in_next_wave(self, within: int) -> int:
-        """Draw a moment soon after the next wave begins."""
+        """Draw a time soon after the start of the next wave."""
         return self.next_wave + self.draws.below(within)
 
 

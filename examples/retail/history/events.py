@@ -15,7 +15,7 @@ encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(
 
 
 class Event(NamedTuple):
-    """One event contract, as far as a history needs to know it."""
+    """The properties of an event contract that a history needs."""
 
     name: str
     moment: str
@@ -23,7 +23,7 @@ class Event(NamedTuple):
     sequence: str | None
     stream: str
     travels: tuple[int, int]
-    """Shortest and longest way from what happened to where it can be read, in milliseconds."""
+    """Shortest and longest delay from the event to its arrival, in milliseconds."""
 
     @property
     def short(self) -> str:
@@ -83,7 +83,7 @@ EVENTS = (ORDER_PLACED, ORDER_CANCELLED, PAYMENT_SETTLED, PAYMENT_FAILED, SHIPME
 
 
 class Fact(NamedTuple):
-    """Something that happened, and the line that tells it."""
+    """An event, and its line."""
 
     event: Event
     at: int
@@ -92,7 +92,7 @@ class Fact(NamedTuple):
     line: str
 
     def changed(self, payload: Payload, at: int) -> Fact:
-        """Return the fact with another line and moment."""
+        """Return the fact with another line and time."""
         return Fact(self.event, at, str(payload[self.event.key]), encode(payload))
 
     @property

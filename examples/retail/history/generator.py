@@ -19,7 +19,7 @@ from .waves import Wave, wave_of
 
 
 class Source:
-    """Tells, order by order, what arrives in the wave that the options name."""
+    """Generates the arrivals of a wave, order by order."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -31,12 +31,12 @@ class Source:
 
     @property
     def numbers(self) -> range:
-        """The numbers of all orders that may have something to tell."""
+        """The numbers of all orders that may have events in the wave."""
         first = self._before or self._wave
         return range(first.orders.start, self._wave.orders.stop)
 
     def arrivals(self, numbers: range) -> Iterator[Arrival]:
-        """Yield what arrives of some orders, order by order; nothing arrives of orders that are not in the wave."""
+        """Yield the arrivals of some orders, order by order; orders outside the wave have none."""
         told = self.numbers
         for number in range(max(numbers.start, told.start), min(numbers.stop, told.stop)):
             plan = self._plans.of(number)
@@ -67,7 +67,7 @@ class Source:
 
 
 def generate(options: Options, numbers: range | None = None) -> Iterator[Arrival]:
-    """Yield everything that arrives, in the order of arrival; with numbers, only what concerns those orders."""
+    """Yield all arrivals in order of arrival; with numbers, only those of these orders."""
     source = Source(options)
     with TemporaryDirectory(prefix="history-") as folder:
         slots = Slots(Path(folder))

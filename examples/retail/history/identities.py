@@ -16,11 +16,11 @@ _EVENT_STRIDE = 0x9E3779B97F4A7C15F39CC0605CED
 """Odd, for the same reason."""
 
 UNKNOWN = 1 << 44
-"""Added to a number, it gives identities that nothing else in the history has."""
+"""Added to a number, it gives ids that are not used elsewhere in the history."""
 
 
 class Names:
-    """The identities of one order and of all that belongs to it: up to 256 things of each kind."""
+    """The ids of one order and of its payments, shipments, returns and events: up to 256 of each."""
 
     __slots__ = ("_code", "_event", "_offset")
 
@@ -31,23 +31,23 @@ class Names:
 
     @property
     def order(self) -> str:
-        """Name the order."""
+        """Return the id of the order."""
         return f"ORD-{_TRIPLES[self._offset]}{self._code}"
 
     def payment(self, place: int) -> str:
-        """Name a payment of the order."""
+        """Return the id of a payment."""
         return self._named("PAY-", place)
 
     def shipment(self, place: int) -> str:
-        """Name a shipment of the order."""
+        """Return the id of a shipment."""
         return self._named("SHP-", place)
 
     def handed_back(self, place: int) -> str:
-        """Name a return of goods of the order."""
+        """Return the id of a return."""
         return self._named("RTN-", place)
 
     def event(self, place: int) -> str:
-        """Name one announcement about the order."""
+        """Return the id of an event."""
         return f"{self._event}{place:02x}"
 
     def _named(self, prefix: str, place: int) -> str:
@@ -55,7 +55,7 @@ class Names:
 
 
 class Identities:
-    """The identities of one history."""
+    """The ids of one history."""
 
     __slots__ = ("_codes", "_events", "_triples", "seed")
 
@@ -65,7 +65,7 @@ class Identities:
         self._codes, self._triples, self._events = offset % _CODES, offset % _THOUSAND, offset % _EVENTS
 
     def of(self, number: int) -> Names:
-        """Return the identities of an order."""
+        """Return the ids of an order."""
         rest = (number * _CODE_STRIDE + self._codes) % _CODES
         rest, three = divmod(rest, _THOUSAND)
         one, two = divmod(rest, _THOUSAND)

@@ -25,7 +25,7 @@ from .order_requirements import NO_REQUIREMENT, OrderRequirement, Path
 
 
 class Fate(Enum):
-    """What the producer does about a row it sent damaged."""
+    """What the producer does after an invalid row."""
 
     RESENT = "sent again at once, undamaged"
     LOST = "never sent again, so that its fact is missing"
@@ -33,7 +33,7 @@ class Fate(Enum):
 
 
 GONE = object()
-"""Stands for a field that is taken away."""
+"""Marks a field that is removed."""
 
 _PLACED = OrderRequirement(home=True, signed_in=True, promotion=True)
 _PAID = OrderRequirement(path=Path.DELIVERED, home=True, one_charge=True)
@@ -45,7 +45,7 @@ _BACK = OrderRequirement(path=Path.RETURNED)
 
 
 class Damage(NamedTuple):
-    """One way to damage an event: what is put where, and the rule that the row then breaks."""
+    """One way to invalidate an event: the field, its new value, and the violated rule."""
 
     detail: str
     event: Event
@@ -58,13 +58,13 @@ class Damage(NamedTuple):
 
     @property
     def field(self) -> str:
-        """The field as contracts write it: order_lines[].ordered_quantity, discount_by_promotion{key}."""
+        """The field path, such as order_lines[].ordered_quantity or discount_by_promotion{key}."""
         inside = re.sub(r"\.-?\d+", "[]", self.where)
         return re.sub(r"\.\{.*\}", "{key}" if self.kind == "pattern" else "{}", inside)
 
     @property
     def rule(self) -> str:
-        """The rule that the row breaks, as enforcement names it."""
+        """The id of the violated rule."""
         return f"{self.kind}:{self.field}"
 
 
@@ -127,7 +127,7 @@ _ASSERTIONS = {ORDER_PLACED.name: "order", PAYMENT_SETTLED.name: "payment"}
 
 
 def damaged(damage: Damage) -> Disturbance:
-    """Send an event damaged, and once more whole if that is its fate."""
+    """Send an invalid event, and the valid one as well if the producer sends it again."""
 
     def disturb(context: DisturbanceContext) -> list[Sending]:
         place = context.place_of(damage.event)
@@ -160,7 +160,7 @@ def damaged(damage: Damage) -> Disturbance:
 
 
 def damaged_payload(payload: Payload, damage: Damage) -> Payload:
-    """Return an event with the damage done to it."""
+    """Return the invalid event."""
     *way, last = damage.where.split(".")
     inside: Any = payload
     for step in way:

@@ -19,7 +19,7 @@ def returned_next_wave(context: DisturbanceContext) -> list[Sending]:
 
 
 def charged_back_next_wave(context: DisturbanceContext) -> list[Sending]:
-    """Let the customer's bank take settled money back in the next wave."""
+    """Charge a settled payment back in the next wave."""
     life, at = context.life, context.in_next_wave(DAY)
     fact = life.tell(PAYMENT_FAILED, at, life.charges[0].payment_id, charged_back(life.charges[0], at, 2))
     sending = Sending(fact, at + HOUR // 4)

@@ -17,26 +17,26 @@ _Pair = tuple[str, str]
 
 
 def entry(wave: int, arrival: Arrival, mark: Mark, file: str | None, line: int | None) -> bytes:
-    """Return the entry for a defect; file and line are null where nothing came."""
+    """Return the entry for a defect; file and line are null if nothing arrived."""
     place = {"wave": wave, "at": moment_text(arrival.at), "event": arrival.event, "file": file, "line": line}
     return json.dumps({**place, **asdict(mark)}, ensure_ascii=False).encode() + b"\n"
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of what was written; tallies of parts add up to the tally of the whole."""
+    """Counts of written lines and defects; the tallies of parts add up to the total."""
 
     files: Counter[str] = field(default_factory=Counter)
     lines: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[_Pair] = field(default_factory=Counter)
-    """By event and outcome, of lines that came."""
+    """By event and outcome, of lines that arrived."""
     defects: Counter[_Pair] = field(default_factory=Counter)
     """By defect and detail."""
     expected: Counter[str] = field(default_factory=Counter)
-    """By outcome, whether a line came or not."""
+    """By outcome, with and without a line."""
     opened: Counter[str] = field(default_factory=Counter)
     resolved: Counter[str] = field(default_factory=Counter)
-    """Exceptions by class that this wave opens, and that it ends."""
+    """Exceptions by class that this wave opens, and that it resolves."""
     first: int | None = None
     last: int | None = None
 
@@ -48,7 +48,7 @@ class Tally:
             self.first = arrival.at
 
     def note_defect(self, arrival: Arrival, mark: Mark) -> None:
-        """Count a defect, in a line or of one that never came."""
+        """Count a defect, with or without a line."""
         if arrival.line is not None:
             self.outcomes[arrival.event, mark.outcome.value] += 1
         self.defects[mark.defect, mark.detail] += 1
@@ -58,7 +58,7 @@ class Tally:
             side[mark.exception.value] += 1
 
     def add(self, later: Tally) -> None:
-        """Add the tally of what arrived after this."""
+        """Add the tally of a later part."""
         for name in ("files", "lines", "outcomes", "defects", "expected", "opened", "resolved"):
             getattr(self, name).update(getattr(later, name))
         self.first = later.first if self.first is None else self.first

@@ -17,7 +17,7 @@ def hundredths(number: float) -> int:
 
 
 def share_of(total: int, part: int, whole: int, step: int) -> int:
-    """Return the share that some of several equal pieces have in a total, in whole steps; all of them have it all."""
+    """Return the share of some of several equal pieces in a total, in whole steps; all pieces have the full total."""
     return total if part == whole else total * part // whole // step * step
 
 

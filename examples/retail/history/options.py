@@ -13,12 +13,12 @@ LONG_LINE = 256 * 1024
 HUGE_LINE = 10 * 1024 * 1024
 LATE_SHARE = 0.03
 BATCHES = {"hour": HOUR, "day": DAY, "week": 7 * DAY}
-"""How much arrives in one file."""
+"""The period of one file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Everything that the bytes of a history follow from."""
+    """All options that determine the content of a history."""
 
     orders: int = 10_000
     seed: int = 7
@@ -28,7 +28,7 @@ class Options:
     defects: bool = True
     late_share: float = LATE_SHARE
     poison: bool = True
-    """Whether defects include lines that are no events at all."""
+    """Whether defects include lines that are not events."""
     only: tuple[str, ...] = ()
     """Names of events, long or short; all where none is named."""
     batch: str = "day"
@@ -49,7 +49,7 @@ class Options:
 
     @property
     def events(self) -> frozenset[str]:
-        """The full names of the events that are wanted."""
+        """The full names of the selected events."""
         return frozenset(
             event.name for event in EVENTS if not self.only or event.name in self.only or event.short in self.only
         )
@@ -60,5 +60,5 @@ class Options:
 
 
 def clean(orders: int, seed: int = 7, days: int = 30) -> Options:
-    """Return a history without any defect, as benchmarks want it."""
+    """Return the options of a history without defects, for benchmarks."""
     return Options(orders=orders, seed=seed, days=days, defects=False, late_share=0.0)

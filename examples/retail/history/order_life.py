@@ -30,7 +30,7 @@ _BETWEEN_INSTALMENTS = 5 * DAY
 
 @dataclass(slots=True)
 class Life:
-    """What happened to an order so far, in the order it happened."""
+    """The events of an order so far, in order."""
 
     order: Order
     names: Names
@@ -42,20 +42,20 @@ class Life:
     payments: int = 0
 
     def tell(self, event: Event, at: int, key: str, told: str) -> Fact:
-        """Add a fact and name its announcement."""
+        """Add an event with the next event id."""
         fact = Fact(event, at, key, f'{{"event_id":"{self.names.event(len(self.facts))}",{told}}}')
         self.facts.append(fact)
         return fact
 
     def new_payment(self, method: str, gross: int, instalment: int | None = None) -> Payment:
-        """Begin one more payment of the order."""
+        """Create another payment of the order."""
         self.payments += 1
         payment_id = self.names.payment(self.payments)
         return Payment(payment_id, self.order, method, provider_of(method, payment_id), gross, instalment)
 
 
 def live(number: int, placed_at: int, ids: Identities, requirement: OrderRequirement) -> Life:
-    """Draw the whole life of an order; the same number always lives the same life."""
+    """Generate all events of an order; the same number always gives the same events."""
     names, draws = ids.of(number), Draws(ids.seed, number)
     order = take_order(number, names.order, placed_at, draws, requirement)
     life = Life(order, names, draws)
@@ -84,7 +84,7 @@ def refund(life: Life, gross: int, at: int, method: str, return_id: str | None =
 
 
 def send_back(life: Life, at: int, draws: Draws) -> None:
-    """Return some of what was sent, and refund what is owed for it."""
+    """Return some of the shipped pieces, and refund them."""
     back = some_of(life.shipped, draws)
     return_id = life.names.handed_back(1)
     returned = received(life.order, back, return_id, at, draws)
@@ -116,7 +116,7 @@ def _give_up(life: Life, draws: Draws, requirement: OrderRequirement) -> None:
 
 
 def _pay(life: Life, draws: Draws, requirement: OrderRequirement) -> int:
-    """Charge the order at once, in two means or in instalments; return when the first money came."""
+    """Charge the order at once, with two payment methods or in instalments; return the time of the first payment."""
     order = life.order
     failures = requirement.failures
     if failures is None:
@@ -152,7 +152,7 @@ def _shares(
 
 
 def _cancel(life: Life, path: Path, paid_at: int, standing: Pieces, draws: Draws) -> int:
-    """Cancel pieces of a paid order and refund them; return when the rest can be sent."""
+    """Cancel pieces of a paid order and refund them; return when the rest can be shipped."""
     order = life.order
     everything = path is Path.CANCELLED_PAID
     dropped = all_pieces(order) if everything else some_pieces(order, draws)

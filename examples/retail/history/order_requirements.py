@@ -9,7 +9,7 @@ from .random_draws import weighted
 
 
 class Path(Enum):
-    """How an order goes, from its placing to its end."""
+    """The path of an order, from placement to its end."""
 
     DELIVERED = "delivered"
     RETURNED = "returned"
@@ -31,7 +31,7 @@ PATHS = weighted(
 
 @dataclass(frozen=True, slots=True)
 class OrderRequirement:
-    """What an order has to have; whatever is not wished for is left to chance."""
+    """The required properties of an order; all others are random."""
 
     path: Path | None = None
     home: bool = False
@@ -39,13 +39,13 @@ class OrderRequirement:
     signed_in: bool = False
     promotion: bool = False
     failures: int | None = None
-    """Failed attempts before the money comes, or, if it never comes, altogether."""
+    """Failed attempts before the payment, or in total if it is never paid."""
     one_charge: bool = False
     shipments: int | None = None
 
     @property
     def is_shipped(self) -> bool:
-        """Whether a carrier has to come, so that a sale at a till does not do."""
+        """Whether the order must be delivered by a carrier, which excludes store sales."""
         return self.home or self.shipments is not None or (self.path in _BEFORE_DISPATCH)
 
 

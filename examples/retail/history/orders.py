@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
 
 class Order(NamedTuple):
-    """An accepted order: its event, and what the rest of its life needs."""
+    """An accepted order: its event, and the data that later events need."""
 
     number: int
     order_id: str
@@ -44,12 +44,12 @@ class Order(NamedTuple):
     store: str
     address: Address | None
     repeated: str
-    """What most later events repeat of the order."""
+    """The fields of the order that most later events repeat."""
     told: str
 
 
 def take_order(number: int, order_id: str, placed_at: int, draws: Draws, requirement: OrderRequirement) -> Order:
-    """Draw an order, with everything its event tells but the event_id."""
+    """Draw an order, with its payload except the event_id."""
     country = draws.pick(BY_WEIGHT)
     channel = draws.pick(CHANNELS)
     if channel == "store" and requirement.is_shipped:
@@ -128,7 +128,7 @@ def _lines(country: Country, method: str, draws: Draws, requirement: OrderRequir
 
 
 def _discounts(full: int, country: Country, kind: int) -> dict[str, int]:
-    """Apply one or two promotions; a kind from 0 to 24 says which."""
+    """Apply one or two promotions, selected by a kind from 0 to 24."""
     step = country.step
     named = (PROMOTIONS[place] for place in dict.fromkeys((kind // 5, kind % 5)))
     return {name: full * percent // 100 // step * step for name, percent in named}

@@ -22,7 +22,7 @@ _PROVIDERS = {
     "gift_card": ("house_credit",),
 }
 _FEES = {"card": 14, "wallet": 19, "bank_transfer": 3, "cash": 0, "gift_card": 0}
-"""What providers keep, per mille."""
+"""Provider fees, per mille."""
 _SETTLES_WITHIN = {
     "card": (10 * MINUTE, 2 * DAY),
     "wallet": (MINUTE, DAY),
@@ -35,7 +35,7 @@ _STAGES = ("authorization", "authorization", "capture")
 
 
 class Payment(NamedTuple):
-    """One payment of an order: its identity, means and amount in hundredths."""
+    """One payment of an order: its id, method and amount in hundredths."""
 
     payment_id: str
     order: Order
@@ -46,18 +46,18 @@ class Payment(NamedTuple):
 
 
 def any_method(order: Order, draws: Draws) -> str:
-    """Draw a means of payment that the channel takes."""
+    """Draw a payment method that the channel accepts."""
     return draws.pick(_METHODS[order.channel])
 
 
 def provider_of(method: str, payment_id: str) -> str:
-    """Return who moves the money; where there are several, the identity of the payment decides."""
+    """Return the payment provider; if there are several, the payment id decides."""
     providers = _PROVIDERS[method]
     return providers[ord(payment_id[-1]) % len(providers)]
 
 
 def settles_after(payment: Payment, draws: Draws) -> int:
-    """Draw how long the provider takes to settle; a till is quick."""
+    """Draw the time to settlement, which is short in stores."""
     quickest, slowest = _SETTLES_WITHIN["cash" if payment.order.method == "carried_out" else payment.method]
     return draws.between(quickest, slowest)
 
@@ -68,7 +68,7 @@ def reference_of(provider: str, payment_id: str) -> str:
 
 
 def settled(payment: Payment, at: int, sequence: int, direction: str = "charge", return_id: str | None = None) -> str:
-    """Tell a settlement."""
+    """Return the payload of a settlement."""
     payment_id, order, method, provider, gross, instalment = payment
     country = order.country
     fee = gross * _FEES[method] // 1_000 // country.step * country.step
@@ -94,7 +94,7 @@ def settled(payment: Payment, at: int, sequence: int, direction: str = "charge",
 
 
 def failed(payment: Payment, at: int, attempt: int, retry_at: int | None, draws: Draws) -> str:
-    """Tell a failed attempt, and when the next one takes place."""
+    """Return the payload of a failed attempt, with the time of the next one."""
     retry = "" if retry_at is None else f'"next_attempt_at":"{moment_text(retry_at)}",'
     return (
         f"{_failed(payment, at, attempt, draws.pick(_STAGES), draws.pick(_REFUSALS))}"
@@ -105,7 +105,7 @@ def failed(payment: Payment, at: int, attempt: int, retry_at: int | None, draws:
 
 
 def charged_back(payment: Payment, at: int, sequence: int) -> str:
-    """Tell that the customer's bank takes money back after it had arrived."""
+    """Return the payload of a chargeback."""
     return (
         f"{_failed(payment, at, sequence, 'after_settlement', 'charged_back')}"
         f'"attempt_number":{sequence - 1},'
@@ -115,7 +115,7 @@ def charged_back(payment: Payment, at: int, sequence: int) -> str:
 
 
 def waits_for_retry(draws: Draws) -> int:
-    """Draw how long the retailer waits before it tries again."""
+    """Draw the time until the next attempt."""
     return draws.between(HOUR, 12 * HOUR)
 
 

@@ -22,7 +22,7 @@ class DoAll(Protocol):
 
 @contextmanager
 def shared_by(workers: int) -> Iterator[DoAll]:
-    """Share work between this many processes; a single one is this process."""
+    """Distribute work to a number of processes; a single one is this process."""
     if workers <= 1:
         yield map
         return
@@ -32,6 +32,6 @@ def shared_by(workers: int) -> Iterator[DoAll]:
 
 
 def split(numbers: range, parts: int) -> list[range]:
-    """Cut a range into this many of about the same length."""
+    """Split a range into a number of about equal parts."""
     cuts = [numbers.start + len(numbers) * place // parts for place in range(parts + 1)]
     return [range(cuts[place], cuts[place + 1]) for place in range(parts)]

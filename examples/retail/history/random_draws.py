@@ -11,14 +11,14 @@ from typing import TypeVar
 T = TypeVar("T")
 
 LIFE, DISTURBANCE, BLOCK = 0, 1, 2
-"""What draws are about: the life of an order, what disturbs it, the plans of a block of orders."""
+"""The purpose of draws: the events of an order, its defect, the plans of a block of orders."""
 
 _BITS = 32
 _WORDS = Struct("<64I")
 
 
 class Draws:
-    """A row of draws that belongs to a seed, a number and what they are about."""
+    """A sequence of draws for a seed, a number and a purpose."""
 
     __slots__ = ("_next",)
 
@@ -26,23 +26,23 @@ class Draws:
         self._next = _words(b"%d %d %d " % (seed, number, about)).__next__
 
     def below(self, limit: int) -> int:
-        """Draw a whole number from 0 up to, not including, the limit."""
+        """Draw an integer from 0 up to, not including, the limit."""
         return self._next() * limit >> _BITS
 
     def between(self, low: int, high: int) -> int:
-        """Draw a whole number between two others, both included."""
+        """Draw an integer between two others, both included."""
         return low + (self._next() * (high - low + 1) >> _BITS)
 
     def happens(self, percent: int) -> bool:
-        """Tell whether something happens that does so in this many of a hundred cases."""
+        """Return true with this probability in percent."""
         return self._next() * 100 >> _BITS < percent
 
     def pick(self, options: Sequence[T]) -> T:
-        """Draw one of several things."""
+        """Draw one of several values."""
         return options[self._next() * len(options) >> _BITS]
 
     def shuffled(self, things: Sequence[T]) -> list[T]:
-        """Return the things in a drawn order."""
+        """Return the values in random order."""
         order = list(things)
         for last in range(len(order) - 1, 0, -1):
             other = self.below(last + 1)
@@ -51,12 +51,12 @@ class Draws:
 
 
 def weighted(weights: Sequence[tuple[T, int]]) -> tuple[T, ...]:
-    """Lay things out so that picking one gives each by its weight."""
+    """Repeat values by weight, so that a uniform draw is weighted."""
     return tuple(thing for thing, weight in weights for _ in range(weight))
 
 
 def _words(origin: bytes) -> Iterator[int]:
-    """Return endless words of 32 bits: a hash of the origin, which no version of Python changes."""
+    """Yield 32-bit words from a hash of the origin, the same in every version of Python."""
 
     def block(number: int) -> tuple[int, ...]:
         return _WORDS.unpack(shake_128(origin + b"%d" % number).digest(_WORDS.size))

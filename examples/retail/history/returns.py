@@ -19,7 +19,7 @@ _INTAKES = ("mail_in", "mail_in", "carrier_pickup")
 
 
 class Returned(NamedTuple):
-    """A return: its event, what is owed for it in hundredths, and in which form."""
+    """A return: its event, the refund in hundredths, and the form of the refund."""
 
     told: str
     owed: int
@@ -27,13 +27,13 @@ class Returned(NamedTuple):
 
 
 def some_of(shipped: Pieces, draws: Draws) -> Pieces:
-    """Draw pieces that come back, at least one."""
+    """Draw the returned pieces, at least one."""
     back = {number: draws.between(1, pieces) for number, pieces in shipped.items() if draws.happens(50)}
     return back or dict([next(iter(shipped.items()))])
 
 
 def received(order: Order, back: Pieces, return_id: str, at: int, draws: Draws) -> Returned:
-    """Draw a return and what the desk decides about it."""
+    """Draw a return and the decision about it."""
     in_time = not draws.happens(4)
     owed, lines = 0, []
     for line in order.lines:

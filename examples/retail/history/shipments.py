@@ -20,7 +20,7 @@ _BOX_GRAMS = 180
 
 
 class Part(NamedTuple):
-    """What leaves together: pieces by line."""
+    """A shipment: pieces by line."""
 
     sequence: int
     pieces: Pieces
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 def parted(order: Order, standing: Pieces, parts: int | None, draws: Draws) -> list[Part]:
-    """Split the pieces that still stand into shipments, first lines first."""
+    """Split the remaining pieces into shipments, in order of lines."""
     count = parts or draws.pick(_PARTS)
     if count == 1 or order.address is None:
         return [Part(1, standing, True)]
@@ -41,7 +41,7 @@ def parted(order: Order, standing: Pieces, parts: int | None, draws: Draws) -> l
 
 
 def dispatched(order: Order, part: Part, shipment_id: str, at: int, draws: Draws) -> str:
-    """Tell a shipment."""
+    """Return the payload of a shipment."""
     packed = [(line, part.pieces[line.number]) for line in order.lines if line.number in part.pieces]
     lines = ",".join([_told(line, pieces) for line, pieces in packed])
     if order.address is None:

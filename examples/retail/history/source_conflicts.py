@@ -18,7 +18,7 @@ _EXCEPTION, _RESOLVED = Outcome.EXCEPTION, Outcome.RESOLVED
 
 
 def never_comes(event: Event, defect: str, assertion: str) -> Disturbance:
-    """Drop an event that the other contexts rely on, silently."""
+    """Drop an event that other contexts depend on."""
 
     def disturb(context: DisturbanceContext) -> list[Sending]:
         place = context.place_of(event)
@@ -30,7 +30,7 @@ def never_comes(event: Event, defect: str, assertion: str) -> Disturbance:
 
 
 def comes_next_wave(event: Event, assertion: str) -> Disturbance:
-    """Let an event that the other contexts rely on come only in the next wave."""
+    """Delay an event that other contexts depend on to the next wave."""
 
     def disturb(context: DisturbanceContext) -> list[Sending]:
         place = context.place_of(event)
@@ -52,7 +52,7 @@ def comes_next_wave(event: Event, assertion: str) -> Disturbance:
 
 
 def settled_amount_differs(context: DisturbanceContext, resolved_in_wave: int | None = None) -> list[Sending]:
-    """Settle another amount than the customer owes, by a twentieth to a third."""
+    """Settle an amount that differs by a twentieth to a third."""
     place = context.place_of(PAYMENT_SETTLED)
     sending, owed, paid = context.sendings[place], context.life.order.gross, _another_amount(context)
     payload = sending.fact.payload
@@ -109,14 +109,14 @@ def settled_twice(context: DisturbanceContext, resolved_in_wave: int | None = No
 
 
 def settled_twice_and_refunded(context: DisturbanceContext) -> list[Sending]:
-    """Settle the same charge twice, and pay one back in the next wave."""
+    """Settle the same charge twice, and refund one in the next wave."""
     life, at = context.life, context.in_next_wave(DAY)
     disturbed = settled_twice(context, context.wave + 1)
     return [*disturbed, _correcting(refund(life, life.order.gross, at, life.charges[0].method), Reason.DUPLICATE)]
 
 
 def paid_long_after_dispatch(context: DisturbanceContext) -> list[Sending]:
-    """Let the money come weeks after the goods have left."""
+    """Delay the payment to weeks after dispatch."""
     place = context.place_of(PAYMENT_SETTLED)
     charge = context.sendings[place].fact
     late = _settled_at(charge, charge.payload, context.life.last_dispatch + context.draws.between(20 * DAY, 25 * DAY))
@@ -127,7 +127,7 @@ def paid_long_after_dispatch(context: DisturbanceContext) -> list[Sending]:
 
 
 def shipment_of_unknown_order(context: DisturbanceContext) -> list[Sending]:
-    """Send goods for an order that nobody has placed."""
+    """Dispatch a shipment for an order that does not exist."""
     sending = context.sendings[context.place_of(SHIPMENT_DISPATCHED)]
     payload = {
         **sending.fact.payload,
@@ -145,7 +145,7 @@ def shipment_of_unknown_order(context: DisturbanceContext) -> list[Sending]:
 
 
 def refund_without_return(context: DisturbanceContext) -> list[Sending]:
-    """Pay money back for a return that never came in."""
+    """Refund a return that was never received."""
     life = context.life
     at = life.last_dispatch + context.draws.between(3 * DAY, 10 * DAY)
     fact = refund(life, life.order.lines[0].gross, at, life.charges[0].method, context.stranger.handed_back(1))
@@ -156,7 +156,7 @@ def refund_without_return(context: DisturbanceContext) -> list[Sending]:
 
 
 def identity_claimed_twice(context: DisturbanceContext) -> list[Sending]:
-    """Let a second channel claim the same order identity for something else."""
+    """Place a different order with the same id in a second channel."""
     first = context.sendings[context.place_of(ORDER_PLACED)].fact
     at = first.at + context.draws.between(HOUR, DAY)
     payload = first.payload

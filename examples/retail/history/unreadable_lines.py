@@ -14,7 +14,7 @@ _BAD_BYTES = b"\xff\xfe\xc3\x28"
 
 
 def _bad_utf8(line: bytes, draws: Draws, length: int) -> bytes:
-    """Put bytes that no UTF-8 has into the order's identity, where even a forgiving reader stumbles."""
+    """Put invalid UTF-8 into the order id, where replacing the bytes violates the pattern."""
     return line.replace(b"ORD-", b"ORD-" + _BAD_BYTES, 1)
 
 
@@ -31,7 +31,7 @@ def _array(line: bytes, draws: Draws, length: int) -> bytes:
 
 
 def _zeros(line: bytes, draws: Draws, length: int) -> bytes:
-    """Return what a crashed machine leaves behind in a file."""
+    """Return zero bytes, as a crashed machine leaves in a file."""
     return bytes(min(len(line), 64))
 
 
@@ -51,7 +51,7 @@ POISONS: Mapping[str, Callable[[bytes, Draws, int], bytes]] = {
 
 
 def poisoned(kind: str, event: Event) -> Disturbance:
-    """Let a poisoned line come before an event that then arrives whole."""
+    """Send an unreadable line before the valid line of an event."""
 
     def disturb(context: DisturbanceContext) -> list[Sending]:
         place = context.place_of(event)

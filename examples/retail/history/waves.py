@@ -8,11 +8,11 @@ from .clock import DAY, start_of
 from .options import Options
 
 STRAGGLERS = 45 * DAY
-"""After its last order a wave waits this long; every life ends within, unless it goes on in the next wave."""
+"""Time after the last order of a wave in which its orders are completed, unless they continue in the next wave."""
 
 
 class Wave(NamedTuple):
-    """A run of trade: its orders, and when its arrivals begin and end."""
+    """A period of sales: its orders, and when its arrivals begin and end."""
 
     number: int
     orders: range
@@ -22,18 +22,18 @@ class Wave(NamedTuple):
 
     @property
     def ends(self) -> int:
-        """When the next wave begins."""
+        """The start of the next wave."""
         return self.begins + self.trades_for + STRAGGLERS
 
     def placed_at(self, number: int) -> int:
-        """Return when an order is placed: evenly over the days of trade, since it is always daytime somewhere."""
+        """Return when an order is placed; orders are spread evenly over the days of the wave."""
         place, count = number - self.orders.start, len(self.orders)
         here, following = (self.trades_for * spot // count for spot in (place, place + 1))
         return self.begins + here + _scattered(self.seed, number, following - here)
 
 
 def wave_of(options: Options, number: int) -> Wave:
-    """Return a wave; the first brings the orders asked for, each later one another day of trade."""
+    """Return a wave; the first has the requested orders, each later one another day of orders."""
     first = Wave(1, range(options.orders), start_of(options.start), options.days * DAY, options.seed)
     if number == 1:
         return first

@@ -20,7 +20,7 @@ from .processes import shared_by, split
 
 
 class Occupied(Exception):
-    """The folder holds something that a new history would be mixed with."""
+    """The folder contains files that a new history would be mixed with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class _Fill:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Write what lies in some slots of several folders as one batch, with its part of the ledger."""
+    """Write some slots of several folders as one batch, with its part of the ledger."""
 
     options: Options
     out: Path
@@ -45,7 +45,7 @@ class _Batch:
 
 
 def write(options: Options, out: Path, workers: int = 1) -> dict[str, Any]:
-    """Write a wave of a history into a folder and return its summary; workers do not change a byte."""
+    """Write a wave of a history into a folder and return its summary; the result is the same for any workers."""
     _refuse_mixing(options, out)
     numbers = Source(options).numbers
     out.mkdir(parents=True, exist_ok=True)
@@ -115,7 +115,7 @@ def _named(options: Options, name: str) -> str:
 
 
 def _refuse_mixing(options: Options, out: Path) -> None:
-    """Refuse a folder in which readers could not tell this history from what is there."""
+    """Refuse a folder with files that readers could not distinguish from this history."""
     if not out.exists():
         return
     if options.wave == 1 and any(out.iterdir()):
