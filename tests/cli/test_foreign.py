@@ -227,12 +227,12 @@ def test_a_command_for_contracts_refers_older_formats_to_convert(
     assert f"{title}; convert it: treaty convert FILE --to odcs" in result.output
 
 
-ORDER = """{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}%s]}"""
+RECORD = """{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}%s]}"""
 NOTE = """, {"name": "note", "type": ["null", "string"]}"""
 
 
 def test_an_added_optional_field_of_a_schema_is_accepted(treaty: Treaty, write: Write) -> None:
-    result = treaty("diff", write("old.avsc", ORDER % ""), write("new.avsc", ORDER % NOTE))
+    result = treaty("diff", write("old.avsc", RECORD % ""), write("new.avsc", RECORD % NOTE))
 
     assert result.code == 0
     assert "compatible under backward" in result.output
@@ -240,14 +240,14 @@ def test_an_added_optional_field_of_a_schema_is_accepted(treaty: Treaty, write: 
 
 
 def test_the_same_schema_is_compatible(treaty: Treaty, write: Write) -> None:
-    result = treaty("diff", write("old.avsc", ORDER % ""), write("new.avsc", ORDER % ""), "--format", "json")
+    result = treaty("diff", write("old.avsc", RECORD % ""), write("new.avsc", RECORD % ""), "--format", "json")
 
     answer = json.loads(result.output)
     assert (result.code, answer["compatible"], answer["findings"]) == (0, True, [])
 
 
 def test_a_schema_that_breaks_is_refused_and_says_that_it_has_no_plan(treaty: Treaty, write: Write) -> None:
-    result = treaty("diff", write("old.avsc", ORDER % NOTE), write("new.avsc", ORDER % ""))
+    result = treaty("diff", write("old.avsc", RECORD % NOTE), write("new.avsc", RECORD % ""))
 
     assert result.code == 3
     assert "not compatible under backward; refused" in result.output
@@ -256,7 +256,7 @@ def test_a_schema_that_breaks_is_refused_and_says_that_it_has_no_plan(treaty: Tr
 
 
 def test_the_semantics_of_avro_need_a_default_for_a_new_field(treaty: Treaty, write: Write) -> None:
-    files = (write("old.avsc", ORDER % ""), write("new.avsc", ORDER % NOTE))
+    files = (write("old.avsc", RECORD % ""), write("new.avsc", RECORD % NOTE))
 
     result = treaty("diff", *files, "--semantics", "avro")
 
