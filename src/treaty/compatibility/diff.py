@@ -14,6 +14,7 @@ from treaty.compatibility.kinds.meaning import classify_meaning
 from treaty.compatibility.kinds.objects import object_renamed
 from treaty.compatibility.pairing import pair
 from treaty.compatibility.terms import CONTRACT_TERMS, FIELD_TERMS, OBJECT_TERMS, Term
+from treaty.contracts.foreign import AVRO_DEFAULT_KEY
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.versions import UNVERSIONED
@@ -173,8 +174,12 @@ def _term_changes(
 
 
 def _has_default(field: Field) -> bool:
-    """Whether a reader has a value for the field if the data has none; the default may be null."""
-    return "default" in field.treaty
+    """Whether a reader has a value for the field if the data has none: its default or, if it may be null, null."""
+    if field.treaty.get("default") is not None:
+        return True
+    entries = field.custom_properties or ()
+    states_none = any(entry.get("property") == AVRO_DEFAULT_KEY and entry.get("value") == "none" for entry in entries)
+    return not field.is_required and not states_none
 
 
 def _summarize(field: Field) -> str:

@@ -265,12 +265,15 @@ _NO_VERSION = Version(0, 0, 0)
 
 
 def predecessor(history: Sequence[Contract], candidate: Contract) -> Contract | None:
-    """Return the latest version of the candidate's line or, without one, the latest version of all."""
+    """Return the latest version of the candidate's line or, without one, the latest version of all.
+
+    Schemas without a version are in the order of the history.
+    """
     version = candidate.semantic_version
     in_line = [
         one for one in history if one.semantic_version and version and one.semantic_version.major == version.major
     ]
-    return max(in_line or list(history), key=_order, default=None)
+    return max(reversed(in_line or list(history)), key=_order, default=None)
 
 
 def admit(
@@ -288,7 +291,7 @@ def admit(
     if not effective_mode(mode, before, candidate).is_transitive:
         return verdict
     line = _order(before).major
-    earlier = sorted((one for one in history if _order(one).major == line and _order(one) < _order(before)), key=_order)
+    earlier = sorted((one for one in history if _order(one).major == line and one is not before), key=_order)
     return merge_verdicts([*(judge(diff(one, candidate), mode, grading, semantics) for one in earlier), verdict])
 
 

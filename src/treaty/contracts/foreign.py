@@ -15,6 +15,9 @@ from treaty.contracts.values import FrozenMap, canonical_json
 FOREIGN_KEY = "treaty.foreign_constructs"
 """The name of the custom property that carries foreign constructs."""
 
+AVRO_DEFAULT_KEY = "avro.default"
+"""The custom property that says `none` if an Avro field may be null and has no default; otherwise it is null."""
+
 CustomProperties = tuple[FrozenMap, ...] | None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from treaty.contracts.foreign import AVRO_DEFAULT_KEY
 from treaty.contracts.model import Field
 from treaty.contracts.values import FrozenMap, Json, freeze
 
@@ -54,7 +55,7 @@ FIXED_SIZE = "fixed size"
 UNION = "union"
 """Physical type of an object that is a union: exactly one of its fields has a value."""
 
-DEFAULT_PROPERTY = "avro.default"
+DEFAULT_PROPERTY = AVRO_DEFAULT_KEY
 """Custom property of a nullable field: `none` if it has no default."""
 NULL_PROPERTY = "avro.null"
 """Custom property of a nullable field: `last` if null is not the first branch."""
