@@ -28,7 +28,8 @@ _SETTLED = frozenset({"physicalType", "physicalName", "id"})
 def _in(form: Format, dialect: str | None) -> Callable[[Contract], tuple[ReadResult, tuple[Any, ...]]]:
     def through(contract: Contract) -> tuple[ReadResult, tuple[Any, ...]]:
         written = form.write(contract, dialect=dialect)
-        return form.read(written.text, name=contract.id), written.losses
+        losses = tuple(loss for loss in written.losses if not loss.is_carried)
+        return form.read(written.text, name=contract.id), losses
 
     return through
 

@@ -14,7 +14,6 @@ from tests.documents import contract
 from tests.formats.saying import said
 from tests.strategies import contracts
 from treaty.contracts import Contract
-from treaty.errors import InvalidDocument
 from treaty.formats.notes import assemble_contracts
 from treaty.formats.pydantic import read_model, write
 from treaty.formats.pydantic.reader import read_model_part
@@ -107,6 +106,8 @@ def test_a_class_is_read_without_its_file() -> None:
     assert read.losses == ()
 
 
-def test_a_class_that_contains_itself_is_refused() -> None:
-    with pytest.raises(InvalidDocument, match="contains itself"):
-        read_model(Node)
+def test_a_class_that_contains_itself_is_kept_as_a_named_reference() -> None:
+    (children,) = read_model(Node).contracts[0].schema[0].fields
+
+    assert children.items is not None
+    assert children.items.physical_type == "$ref #/$defs/Node"

@@ -29,6 +29,17 @@ class Form(StrEnum):
     SCHEMA = "schema"  # of a foreign format, which may have no place for a version or an owner
 
 
+class MissingAs(StrEnum):
+    """How a missing value of an optional field is written, where only one way is allowed."""
+
+    ABSENT = "absent"
+    NULL = "null"
+
+
+MISSING_AS_KEY = "treaty.missing_as"
+"""The custom property of a field that says so; without it, a missing value may be absent or null."""
+
+
 @dataclass(frozen=True)
 class Field:
     """A field with all keys of its document; `more` has the keys without an attribute of their own."""
@@ -69,6 +80,14 @@ class Field:
     def is_required(self) -> bool:
         """Whether every row must have a value."""
         return bool(self.required) or bool(self.primary_key)
+
+    @property
+    def missing_as(self) -> MissingAs | None:
+        """How a missing value is written, or None if it may be absent or null."""
+        stated = [
+            entry.get("value") for entry in self.custom_properties or () if entry.get("property") == MISSING_AS_KEY
+        ]
+        return next((way for way in MissingAs if stated == [way.value]), None)
 
     @lazy
     def treaty(self) -> FrozenMap:

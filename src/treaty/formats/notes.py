@@ -24,9 +24,11 @@ from treaty.formats.results import UNVERSIONED
 NOTE_KEY = "treaty"
 CONTRACT_KEY = "contract"
 PART_OF_KEY = "part_of"
+FULL_RULES_KEY = "full_rules"
+"""Marks a schema that states the limits of its types (ranges, lengths, patterns) as rules of their own."""
 _INSTEAD = "instead"
 _NESTED_KEYS = ("properties", *CHILD_KEYS)
-_RESERVED_KEYS = frozenset({_INSTEAD, CONTRACT_KEY, PART_OF_KEY})
+_RESERVED_KEYS = frozenset({_INSTEAD, CONTRACT_KEY, PART_OF_KEY, FULL_RULES_KEY})
 
 
 def make_note(part: Contract | SchemaObject | Field, native: Contract | SchemaObject | Field) -> dict[str, Json]:

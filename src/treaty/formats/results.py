@@ -23,11 +23,15 @@ def read_no_files(path: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """One term that was lost in a conversion: its path, what it was, and why."""
+    """One term that was lost in a conversion: its path, what it was, and why.
+
+    A carried term is still in the text, as a note, but nothing that reads the text checks it.
+    """
 
     path: str
     what: str
     why: str
+    is_carried: bool = False
 
     def __str__(self) -> str:
         where = f"{self.path}: " if self.path else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from treaty.compatibility.changes import Change, Direction
 from treaty.compatibility.kinds.table import BOTH, DATA, READERS, Grade, format_before_after, kind
+from treaty.contracts.model import MissingAs
 from treaty.contracts.versions import Bump
 
 
@@ -50,6 +51,9 @@ def field_required_added(change: Change) -> str:
     """
     if change.direction is Direction.ADDED:
         return f"required field {change.field!r} added; consumers on the old schema won't know how to populate it"
+    if change.after is not True:
+        way = "null" if change.after == MissingAs.ABSENT else "left out"
+        return f"field {change.field!r} may no longer be {way}; old rows in which it is will fail"
     return f"field {change.field!r} was optional, now required; old rows missing it will fail"
 
 
@@ -64,6 +68,9 @@ def field_required_removed(change: Change) -> str:
 
     Instead: tell the readers of the field what a missing value means, and give it a `default` if there is one.
     """
+    if change.before is not True:
+        way = "null" if change.before == MissingAs.ABSENT else "left out"
+        return f"field {change.field!r} may now be {way}; readers may see rows in which it is"
     return f"field {change.field!r} was required, now optional; readers may see rows without it"
 
 

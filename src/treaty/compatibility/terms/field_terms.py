@@ -36,6 +36,8 @@ from treaty.compatibility.terms.field_values import (
     field_rules,
     item_count,
     option,
+    requirement,
+    requirements,
     storage,
     stored,
     text_length,
@@ -43,7 +45,7 @@ from treaty.compatibility.terms.field_values import (
     value_format,
     value_range,
 )
-from treaty.contracts.model import Field
+from treaty.contracts.model import MISSING_AS_KEY, Field
 from treaty.contracts.values import EMPTY, abbreviate
 
 
@@ -73,7 +75,7 @@ def _other_options(field: Field) -> dict[str, Any]:
 def _field_metadata(field: Field) -> dict[str, Any]:
     other = {key: value for key, value in field.more.items() if key != "semanticType"}
     other["id"] = field.id
-    other |= custom_metadata(field.custom_properties, field.treaty.keys())
+    other |= custom_metadata(field.custom_properties, {*field.treaty.keys(), MISSING_AS_KEY})
     return {key: value for key, value in other.items() if value not in (None, (), EMPTY)}
 
 
@@ -121,7 +123,7 @@ _RANGE = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 FIELD_TERMS: tuple[Term, ...] = (
     _term("field.type", lambda field: field.type, types, _TYPE, ("dimensions", "elementType")),
     _term("field.physical_type", stored, storage, _TYPE),
-    _term("field.required", lambda field: field.is_required, flag, ("required", "primary_key")),
+    _term("field.required", requirement, requirements, ("required", "primary_key", *_OWN)),
     _term("field.enum", allowed_values, value_set, ("enum", "quality")),
     _term("field.range", value_range, bounds, ("logical_type",), _RANGE),
     _term("field.length", text_length, bounds, ("physical_type",), ("minLength", "maxLength")),

@@ -9,7 +9,7 @@ from typing import Any
 from treaty.compatibility.changes import Direction
 from treaty.compatibility.terms.comparison import Bounds, Difference, distinct, presence_direction, replaced
 from treaty.compatibility.terms.quality_rules import normalize_rule, tolerates_none
-from treaty.contracts.model import Field
+from treaty.contracts.model import Field, MissingAs
 from treaty.contracts.types import DataType, capacity, widens, without_capacity
 from treaty.contracts.values import EMPTY
 
@@ -69,6 +69,25 @@ def _bound(options: Mapping[str, Any], closed: str, opened: str, stricter: Any) 
     except TypeError:
         return value, False
     return tighter, tighter == extra
+
+
+_MISSING_VALUES: dict[Any, frozenset[str]] = {True: frozenset(), False: frozenset(MissingAs)} | {
+    way: frozenset({way}) for way in MissingAs
+}
+
+
+def requirement(field: Field) -> bool | MissingAs:
+    """Return whether a field is required, or the only way in which a missing value may be written."""
+    return True if field.is_required else field.missing_as or False
+
+
+def requirements(before: bool | MissingAs, after: bool | MissingAs) -> Iterator[Difference]:
+    """Compare requirements: a way to write a missing value that is refused now tightens, a new one loosens."""
+    old, new = _MISSING_VALUES[before], _MISSING_VALUES[after]
+    if old - new:
+        yield Difference(Direction.TIGHTENED, before, after)
+    if new - old:
+        yield Difference(Direction.LOOSENED, before, after)
 
 
 def text_length(field: Field) -> Bounds:

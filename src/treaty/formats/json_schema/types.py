@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from treaty.contracts.model import Field
 from treaty.contracts.values import FrozenMap
 from treaty.formats.notes import NOTE_KEY
@@ -23,6 +25,7 @@ TYPES: dict[tuple[str, str | None], Field] = {
     **{("integer", f"int{bits}"): _field("integer", format=f"i{bits}") for bits in (8, 16, 64, 128)},
     **{("integer", f"uint{bits}"): _field("integer", format=f"u{bits}") for bits in (8, 16, 32, 64, 128)},
     ("integer", "int32"): _field("integer"),
+    ("null", None): _field(None, "null"),
     ("number", None): _field("number"),
     ("number", "float"): _field("number", format="f32"),
     ("number", "double"): _field("number"),
@@ -31,6 +34,8 @@ TYPES: dict[tuple[str, str | None], Field] = {
 """By type and format; other formats are kept as they are."""
 BINARY = _field(None, "binary")
 ANY = _field("object", "json")
+UNION = re.compile(r"union<(?P<types>[a-z]+(?:,[a-z]+)+)>")
+"""The physical type of a field with several types of JSON."""
 
 _RANGE = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 OPTION_KEYWORDS: dict[str, tuple[str, ...]] = {
@@ -42,28 +47,49 @@ OPTION_KEYWORDS: dict[str, tuple[str, ...]] = {
 }
 """Keywords that become options of a logical type."""
 
-LOST_KEYWORDS: dict[str, str] = {
-    **dict.fromkeys(("if", "then", "else"), "contracts have no conditions between fields"),
-    **dict.fromkeys(
-        ("dependentRequired", "dependentSchemas", "dependencies"), "contracts have no conditions between fields"
-    ),
+_CONDITION = "contracts have no conditions between fields"
+_ELEMENTS = "all elements of an array have the same terms"
+_NAMED_FIELDS = "a contract names its fields"
+UNMODELLED_KEYWORDS: dict[str, str] = {
+    **dict.fromkeys(("if", "then", "else", "dependentRequired", "dependentSchemas"), _CONDITION),
+    **dict.fromkeys(("contains", "minContains", "maxContains", "prefixItems", "unevaluatedItems"), _ELEMENTS),
+    **dict.fromkeys(("patternProperties", "propertyNames", "unevaluatedProperties"), _NAMED_FIELDS),
+    "additionalProperties": "a contract is open or closed as a whole",
+    "minProperties": _NAMED_FIELDS,
+    "maxProperties": _NAMED_FIELDS,
     "not": "a contract states what is allowed, not what is forbidden",
-    **dict.fromkeys(("contains", "minContains", "maxContains"), "all elements of an array have the same terms"),
-    **dict.fromkeys(("prefixItems", "additionalItems"), "all elements of an array have the same terms"),
-    **dict.fromkeys(("patternProperties", "unevaluatedProperties", "unevaluatedItems"), "a contract names its fields"),
-    "$dynamicRef": "its target depends on the referring schema",
+    "allOf": "the parts contradict each other or restrict each other's fields",
+    "anyOf": "contracts have no alternative structures",
+    "oneOf": "contracts have no alternative structures",
+    "enum": "enum values in a contract are scalars",
 }
-"""Keywords without an equivalent in a contract, and why."""
+"""Why a keyword is not a term of a contract. It is kept as a foreign construct, so that a change of it is seen."""
 
-KNOWN_KEYWORDS = frozenset(
+ASSERTIONS = frozenset(
     {
-        *("$schema", "$id", "$ref", "$defs", "definitions", "$anchor", "$comment", "type", "format", "title"),
-        *("description", "properties", "required", "items", "additionalProperties", "propertyNames", "enum", "const"),
-        *("default", "examples", "deprecated", "allOf", "anyOf", "oneOf", "contentEncoding", NOTE_KEY, *LOST_KEYWORDS),
-        *(name for names in OPTION_KEYWORDS.values() for name in names),
+        *("type", "format", "enum", "const", "required", "properties", "items", "additionalProperties", "allOf"),
+        *("contentEncoding", *UNMODELLED_KEYWORDS, *(name for names in OPTION_KEYWORDS.values() for name in names)),
     }
 )
+"""Keywords that decide which values are valid."""
+ANNOTATIONS = frozenset({"title", "description", "default", "examples", "deprecated", "$comment", NOTE_KEY})
+KNOWN_KEYWORDS = frozenset(
+    {"$schema", "$id", "id", "$ref", "$defs", "definitions", "$anchor", "$dynamicAnchor", "$recursiveAnchor"}
+    | {"$vocabulary"}
+    | ASSERTIONS
+    | ANNOTATIONS
+)
 """All other keywords are custom and become custom properties."""
+UNCONSTRAINED: dict[str, object] = {
+    "additionalProperties": True,
+    "unevaluatedProperties": True,
+    "unevaluatedItems": True,
+    "items": True,
+    "propertyNames": True,
+    "uniqueItems": False,
+    **dict.fromkeys(("minLength", "minItems", "minProperties"), 0),
+}
+"""Values of keywords that restrict nothing."""
 
 DIALECTS = {
     "2020-12": ("https://json-schema.org/draft/2020-12/schema", "$defs"),

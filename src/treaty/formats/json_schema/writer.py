@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from treaty.contracts.model import Contract, Field, SchemaObject
+import json
+from collections.abc import Mapping
+
+from treaty.contracts.foreign import ForeignConstruct
+from treaty.contracts.model import Contract, Field, MissingAs, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.text.writer import write_json
-from treaty.contracts.types import DataType
-from treaty.contracts.values import EMPTY, Json, thaw
-from treaty.formats.json_schema.reader import FieldReader, Reader, read
-from treaty.formats.json_schema.types import DIALECTS, OPTION_KEYWORDS, TYPES
+from treaty.contracts.values import Json, thaw
+from treaty.formats.json_schema.constructs import apply_constructs
+from treaty.formats.json_schema.documents import SchemaDocuments
+from treaty.formats.json_schema.field_reader import FieldReader
+from treaty.formats.json_schema.keywords import add_limits, is_portable, type_limits, write_keywords
+from treaty.formats.json_schema.reader import Reader, Root, read
+from treaty.formats.json_schema.types import DIALECTS
 from treaty.formats.losses import find_losses
 from treaty.formats.naming import make_field_names
-from treaty.formats.notes import make_note, make_object_note, note_entry, require_objects
+from treaty.formats.notes import FULL_RULES_KEY, make_note, make_object_note, note_entry, require_objects
 from treaty.formats.results import WriteResult
+from treaty.formats.unchecked_rules import UncheckedRules, find_unchecked_rules
 
 TITLE = "JSON Schema"
 REASONS = {"*": "JSON Schema cannot express it"}
-_SCALARS: dict[str, dict[str, Json]] = {
-    "date": {"type": "string", "format": "date"},
-    "boolean": {"type": "boolean"},
-    "binary": {"type": "string", "contentEncoding": "base64"},
-    "json": {"type": "object"},
-    "object": {"type": "object"},
-    "vector": {"type": "array", "items": {"type": "number"}},
+_KEY_PATTERNS = {
+    "integer": "^-?[0-9]+$",
+    "number": "^-?[0-9]+(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?$",
+    "boolean": "^(?:true|false)$",
 }
+"""Patterns of map keys: in JSON, every key is a text."""
+UNCHECKED = UncheckedRules(
+    rows="a JSON Schema validates one document at a time",
+    decimals="validators compute multipleOf in binary floating point and would reject 19.99",
+    other="no keyword of JSON Schema checks it",
+    is_portable=is_portable,
+)
 
 
 def write(contract: Contract, dialect: str = "2020-12") -> WriteResult:
@@ -40,7 +52,8 @@ def write(contract: Contract, dialect: str = "2020-12") -> WriteResult:
         schema["anyOf"] = [{"$ref": f"#/{definitions}/{name}"} for name in names]
         schema[definitions] = dict(zip(names, objects, strict=True))
     text = write_json(schema)
-    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS))
+    losses = find_losses(contract, read(text, contract.id).contracts, REASONS)
+    return WriteResult(text, (*losses, *find_unchecked_rules(plain, UNCHECKED)))
 
 
 class _Writer:
@@ -49,99 +62,100 @@ class _Writer:
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
         self.closed = contract.treaty.content == "closed"
-        self.fields = FieldReader(contract.id, {})
+        self.fields = FieldReader(contract.id, SchemaDocuments(contract.id, {}))
         self.fields.closed = self.closed
+        self.fields.has_full_rules = True
 
     def object(self, item: SchemaObject, index: int) -> dict[str, Json]:
         node: dict[str, Json] = {"title": item.name}
         if item.description:
             node["description"] = item.description
         node |= self._inside(item.fields)
-        native = Reader(self.contract.id, {**node, "properties": {}}).part({**node, "properties": {}}).contract
-        return node | note_entry(make_object_note(self.contract, index, native))
+        node = _with_constructs(node, item.foreign)
+        shell = {**node, "properties": {}, "required": _undeclared(node)}
+        native = Reader(self.contract.id, {}).part(Root(shell, ())).contract
+        return node | note_entry({FULL_RULES_KEY: True, **make_object_note(self.contract, index, native)})
 
     def _inside(self, fields: tuple[Field, ...]) -> dict[str, Json]:
         node: dict[str, Json] = {"type": "object", "properties": {one.name or "": self._field(one) for one in fields}}
-        if needed := [field.name for field in fields if field.is_required]:
+        needed = [field.name for field in fields if field.is_required or field.missing_as is MissingAs.NULL]
+        if needed:
             node["required"] = needed
         return node | ({"additionalProperties": False} if self.closed else {})
 
     def _field(self, field: Field) -> dict[str, Json]:
-        """Write a field; an optional field allows null."""
+        """Write a field; an optional field allows null unless its missing values are absent."""
         node = self._node(field)
-        if not field.is_required:
-            node["type"] = [node["type"], "null"]
-            if "enum" in node:
-                node["enum"] = [*node["enum"], None]
-        native = self.fields.field(field.name, node, FieldPath(), required=field.is_required)
+        if not field.is_required and field.missing_as is not MissingAs.ABSENT:
+            node = _with_null(node)
+        required = field.is_required or field.missing_as is MissingAs.NULL
+        native = self.fields.field(field.name, node, FieldPath(), required=required)
         return node | note_entry(make_note(field, native))
 
     def _element(self, field: Field) -> dict[str, Json]:
         node = self._node(field)
+        if any(construct.name == "null" for construct in field.foreign):
+            node = _with_null(node)
         return node | note_entry(make_note(field, self.fields.field(None, node, FieldPath())))
 
     def _node(self, field: Field) -> dict[str, Json]:
-        node = self._typed(field)
+        node = add_limits(write_keywords(field), type_limits(field))
+        kind = field.type.name if field.type else "string"
+        if kind == "object" and field.properties is not None:
+            node |= self._inside(field.properties)
+        elif kind == "array" and field.items:
+            node["items"] = self._element(field.items)
+        elif kind == "vector":
+            node["items"] = {"type": "number"}
+        elif kind == "map":
+            node |= self._map(field)
         if field.business_name:
             node["title"] = field.business_name
         if field.description:
             node["description"] = field.description
-        if field.enum and not any(item["value"] is None for item in field.enum):
-            node["enum"] = [thaw(item["value"]) for item in field.enum]
-        for key in OPTION_KEYWORDS.get(field.logical_type or "", ()):
-            if key in (options := field.options or EMPTY) and not isinstance(options[key], bool | None):
-                node[key] = thaw(options[key])
-        if (field.options or EMPTY).get("uniqueItems") is True:
-            node["uniqueItems"] = True
         if (default := field.treaty.get("default")) is not None:
             node["default"] = thaw(default)
         if field.deprecated:
             node["deprecated"] = True
         if examples := field.more.get("examples"):
             node["examples"] = thaw(examples)
-        return node
-
-    def _typed(self, field: Field) -> dict[str, Json]:
-        kind = field.type.name if field.type else "string"
-        match kind:
-            case "object" if field.properties is not None:
-                return self._inside(field.properties)
-            case "array":
-                return {"type": "array"} | ({"items": self._element(field.items)} if field.items else {})
-            case "map":
-                return self._map(field)
-            case "integer" | "number":
-                return _number(field.type)
-            case "time" | "timestamp":
-                return _timestamp(field, kind)
-            case "string":
-                named_format = (field.options or EMPTY).get("format")
-                is_custom = named_format and ("string", named_format) not in TYPES
-                return {"type": "string"} | ({"format": named_format} if is_custom else {})
-            case _:
-                return dict(_SCALARS.get(kind, {"type": "string"}))
+        return _with_constructs(node, field.foreign)
 
     def _map(self, field: Field) -> dict[str, Json]:
-        value = self._element(field.map_value) if field.map_value else {"type": "string"}
-        node: dict[str, Json] = {"type": "object", "additionalProperties": value}
-        key = self._element(field.map_key) if field.map_key else {"type": "string"}
+        node: dict[str, Json] = {
+            "additionalProperties": self._element(field.map_value) if field.map_value else {"type": "string"}
+        }
+        if field.map_key is None:
+            return node
+        key = self._map_key(field.map_key)
         return node | ({"propertyNames": key} if key != {"type": "string"} else {})
 
-
-def _number(stated: DataType | None) -> dict[str, Json]:
-    if stated is None:
-        return {"type": "number"}
-    if stated.detail == "decimal":
-        return {"type": "integer"} if stated.name == "integer" else {"type": "number", "format": "decimal"}
-    for (kind, named_format), field in TYPES.items():
-        if kind == stated.name and field.type == stated:
-            return {"type": kind} | ({"format": named_format} if named_format else {})
-    return {"type": stated.name}
+    def _map_key(self, field: Field) -> dict[str, Json]:
+        pattern = _KEY_PATTERNS.get(field.type.name if field.type else "string")
+        if pattern is None:
+            return self._element(field)
+        node: dict[str, Json] = {"type": "string", "pattern": pattern}
+        return node | note_entry(make_note(field, self.fields.field(None, node, FieldPath())))
 
 
-def _timestamp(field: Field, kind: str) -> dict[str, Json]:
-    named_format = {"time": "time", "timestamp": "date-time"}[kind]
-    is_local = (field.options or EMPTY).get("timezone") is False or (
-        field.type and field.type.detail == "without time zone"
-    )
-    return {"type": "string", "format": f"{named_format}-local" if is_local else named_format}
+def _with_null(node: dict[str, Json]) -> dict[str, Json]:
+    """Return a node that also accepts null."""
+    types = node.get("type")
+    if types is None:
+        return node
+    listed = types if isinstance(types, list) else [types]
+    with_null = {**node, "type": [*listed, *(["null"] if "null" not in listed else [])]}
+    if "enum" in node and None not in node["enum"]:
+        with_null["enum"] = [*node["enum"], None]
+    return with_null
+
+
+def _with_constructs(node: dict[str, Json], constructs: tuple[ForeignConstruct, ...]) -> dict[str, Json]:
+    """Return the node with its foreign constructs; undeclared required names are added to the declared ones."""
+    written = apply_constructs(node, [one for one in constructs if one.name != "required"])
+    names = [name for one in constructs if one.name == "required" for name in json.loads(one.text)]
+    return written | ({"required": [*written.get("required", []), *names]} if names else {})
+
+
+def _undeclared(node: Mapping[str, Json]) -> list[str]:
+    return [name for name in node.get("required", []) if name not in node["properties"]]

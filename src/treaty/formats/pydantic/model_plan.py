@@ -15,10 +15,9 @@ from pydantic_core import SchemaError
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.values import EMPTY, Json, thaw
-from treaty.formats.json_schema.reader import FieldReader
 from treaty.formats.naming import is_identifier, make_identifier, make_type_name
 from treaty.formats.notes import make_note, make_object_note, note_entry
-from treaty.formats.pydantic.reader import read_model_part
+from treaty.formats.pydantic.reader import model_reader, read_model_part
 from treaty.formats.pydantic.types import STRING, PythonType, dict_of, list_of, scalar_type
 
 _CONSTRAINTS = {
@@ -119,9 +118,9 @@ class ModelPlan:
     def _read(self, attribute: Attribute) -> Field:
         """Read an attribute back from its JSON schema."""
         schema = ModelClass("Probe", {}, None, (attribute,)).build().model_json_schema()
-        fields = FieldReader(self.contract.id, schema)
+        fields = model_reader(self.contract.id, schema).fields
         fields.closed = self.closed
-        return fields.inside(schema, FieldPath(), ())[0]
+        return fields.inside(fields.composition.documents.root, FieldPath(), ())[0]
 
     def _typed(self, field: Field, name: str) -> PythonType:
         kind = field.type.name if field.type else "string"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from treaty.contracts.findings import Place
+from treaty.contracts.text import read_document
 from treaty.contracts.text.limits import invalid_document
 from treaty.errors import InvalidDocument
 from treaty.formats.json_schema.reader import Reader
-from treaty.formats.json_schema.reader import read as read_schema
 from treaty.formats.notes import SchemaPart, assemble_contracts
 from treaty.formats.results import Loss, ReadResult
 
@@ -25,7 +25,16 @@ def read(text: str, name: str) -> ReadResult:
     """Read the JSON schema of a model. Python files are refused, because they would have to be executed."""
     if name.lower().endswith(".py") or not text.lstrip().startswith("{"):
         raise invalid_document("Python files are not executed, so their models cannot be read", Place(name), _HINT)
-    return read_schema(text, name)
+    reader = model_reader(name, read_document(text, name).data)
+    parts = reader.parts()
+    return ReadResult(assemble_contracts(parts, name), reader.losses())
+
+
+def model_reader(name: str, schema: dict[str, Any]) -> Reader:
+    """Return a reader of the JSON schema of a model."""
+    reader = Reader(name, schema)
+    reader.fields.reads_models = True
+    return reader
 
 
 def read_model(model: type[BaseModel]) -> ReadResult:
@@ -42,5 +51,6 @@ def read_model_part(model: type[BaseModel]) -> tuple[SchemaPart, tuple[Loss, ...
         schema: dict[str, Any] = model.model_json_schema()
     except PydanticUserError as error:
         raise InvalidDocument(f"{model.__name__} has no JSON schema: {str(error).splitlines()[0]}") from None
-    reader = Reader(model.__name__, schema)
-    return reader.part(schema), tuple(reader.fields.losses)
+    reader = model_reader(model.__name__, schema)
+    (part,) = reader.parts()
+    return part, reader.losses()

@@ -1,0 +1,220 @@
+"""JSON Schema, judged by the library jsonschema: what the diff reports, and what exports accept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from tests.documents import CASES, contract
+from tests.formats.json_schema_strategies import INSTANCES, schema_pairs, schemas
+from treaty.cli.inputs import read_beside
+from treaty.compatibility import diff
+from treaty.contracts import Contract
+from treaty.contracts.text import Limits, read_document
+from treaty.formats import get_format
+from treaty.formats.json_schema.composition import MAX_FOLLOWED_REFERENCES
+
+FORMAT = get_format("json-schema")
+INCOMPATIBLE = read_document((CASES / "json_schema" / "incompatible.yaml").read_bytes()).data["pairs"]
+
+
+def _accepts(schema: Any, instance: Any) -> bool | None:
+    """Return the judgement of jsonschema, or None if the schema is no schema or refers to itself without end."""
+    validator = jsonschema.validators.validator_for(schema, default=Draft202012Validator)
+    try:
+        validator.check_schema(schema)
+        return bool(validator(schema).is_valid(instance))
+    except (jsonschema.SchemaError, RecursionError):
+        return None
+
+
+def _read(schema: Any) -> tuple[Contract, ...]:
+    return FORMAT.read(json.dumps(schema), name="x.schema.json").contracts
+
+
+@pytest.mark.parametrize("case", INCOMPATIBLE, ids=[case["name"] for case in INCOMPATIBLE])
+def test_incompatible_schemas_are_never_reported_as_unchanged(case: dict[str, Any]) -> None:
+    before, after = json.loads(case["before"]), json.loads(case["after"])
+    instance = json.loads(case["instance"])
+
+    assert (_accepts(before, instance), _accepts(after, instance)) == (
+        case["accepted"] == "before",
+        case["accepted"] == "after",
+    )
+    (old,), (new,) = _read(before), _read(after)
+    assert [f"{change.kind} {change.field or change.subject}" for change in diff(old, new)] == case["kinds"]
+
+
+@settings(max_examples=120, deadline=None)
+@given(schema_pairs(), st.lists(INSTANCES, min_size=4, max_size=8))
+def test_schemas_that_differ_on_an_instance_differ_in_the_diff(
+    pair: tuple[dict[str, Any], dict[str, Any]], instances: list[Any]
+) -> None:
+    before, after = pair
+    judged = [(_accepts(before, one), _accepts(after, one)) for one in instances]
+    if None in {verdict for both in judged for verdict in both} or all(one == other for one, other in judged):
+        return
+
+    assert [change for old, new in zip(_read(before), _read(after), strict=True) for change in diff(old, new)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(schemas(), st.lists(INSTANCES, min_size=4, max_size=8))
+def test_a_schema_that_was_read_and_written_accepts_the_same(schema: dict[str, Any], instances: list[Any]) -> None:
+    read = FORMAT.read(json.dumps(schema), name="x.schema.json")
+    written = FORMAT.write(read.contracts[0])
+    if any("it refers to a schema" in loss.why or "$ref" in loss.what for loss in written.losses):
+        return
+    back = json.loads(written.text)
+    if "$ref" in written.text:
+        return
+
+    for instance in instances:
+        judged = _accepts(schema, instance)
+        assert judged is None or judged == _accepts(back, instance), instance
+
+
+FIELDS = [
+    {"name": "id", "physicalType": "varchar(3)", "logicalType": "string", "primaryKey": True},
+    {"name": "small", "logicalType": "integer", "logicalTypeOptions": {"format": "i16"}},
+    {"name": "count", "logicalType": "integer"},
+    {"name": "huge", "logicalType": "integer", "logicalTypeOptions": {"format": "u64", "multipleOf": 3}},
+    {"name": "total", "logicalType": "number", "physicalType": "decimal(10,2)", "logicalTypeOptions": {"minimum": 0}},
+    {"name": "rate", "logicalType": "number", "logicalTypeOptions": {"format": "f32"}},
+    {"name": "day", "logicalType": "date"},
+    {"name": "clock", "logicalType": "time"},
+    {"name": "at", "logicalType": "timestamp"},
+    {"name": "local", "logicalType": "timestamp", "logicalTypeOptions": {"timezone": False}},
+    {"name": "raw", "physicalType": "binary"},
+    {"name": "mail", "logicalType": "string", "logicalTypeOptions": {"format": "email", "pattern": "example[.]org$"}},
+    {"name": "state", "logicalType": "string", "quality": [
+        {"metric": "invalidValues", "arguments": {"validValues": ["a", "b"]}, "mustBe": 0}]},
+    {"name": "tags", "logicalType": "array", "logicalTypeOptions": {"uniqueItems": True}, "items": {
+        "logicalType": "string", "logicalTypeOptions": {"maxLength": 2}}},
+    {"name": "prices", "logicalType": "map", "map": {
+        "key": {"logicalType": "integer"}, "value": {"logicalType": "number"}}},
+    {"name": "embedding", "logicalType": "vector", "logicalTypeOptions": {"dimensions": 2}},
+]  # fmt: skip
+GOOD: dict[str, Any] = {
+    "id": "abc",
+    "small": 32767,
+    "count": 1,
+    "huge": 18446744073709551615,
+    "total": 19.99,
+    "rate": 0.5,
+    "day": "2024-02-29",
+    "clock": "10:00:00",
+    "at": "2024-01-01T10:00:00+01:00",
+    "local": "2024-01-01T10:00:00.5",
+    "raw": "YWI=",
+    "mail": "a@example.org",
+    "state": None,
+    "tags": ["x", "y"],
+    "prices": {"1": 2.5},
+    "embedding": [0.1, 0.2],
+}
+BAD: list[tuple[str, Any]] = [
+    ("id", "abcd"),
+    ("id", None),
+    ("small", 32768),
+    ("small", "1"),
+    ("count", 2147483648),
+    ("huge", -3),
+    ("huge", 4),
+    ("total", 100000000),
+    ("total", -0.01),
+    ("rate", 1e39),
+    ("day", "2023-02-29"),
+    ("day", "2024-01-01T00:00:00Z"),
+    ("clock", "25:00:00"),
+    ("at", "2024-01-01T10:00:00"),
+    ("local", "2024-01-01T10:00:00Z"),
+    ("raw", "not base64!"),
+    ("mail", "a@example.com"),
+    ("mail", "@example.org"),
+    ("state", "c"),
+    ("tags", ["x", "x"]),
+    ("tags", ["long"]),
+    ("prices", {"x": 1}),
+    ("prices", {"1": "x"}),
+    ("embedding", [0.1]),
+]
+
+
+@pytest.mark.parametrize("dialect", ["2020-12", "draft-07"])
+def test_an_export_accepts_good_rows_and_refuses_bad_ones(dialect: str) -> None:
+    schema = json.loads(FORMAT.write(contract(FIELDS), dialect=dialect).text)
+
+    assert _accepts(schema, GOOD) is True
+    for name, value in BAD:
+        assert _accepts(schema, GOOD | {name: value}) is False, (name, value)
+
+
+def test_rules_that_no_validator_checks_are_named_as_lost() -> None:
+    fields = [
+        *FIELDS[:5],
+        {"name": "born", "logicalType": "date", "logicalTypeOptions": {"format": "dd.MM.yyyy"}, "unique": True},
+        {"name": "iban", "logicalType": "string", "logicalTypeOptions": {"format": "iban", "pattern": "(?i)^de"}},
+        {"name": "n", "logicalType": "integer", "quality": [{"metric": "nullValues", "mustBeLessThan": 5}]},
+    ]
+
+    assert [str(loss) for loss in FORMAT.write(contract(fields)).losses] == [
+        "id: primaryKey true (a JSON Schema validates one document at a time)",
+        "total: at most 2 decimal places (validators compute multipleOf in binary floating point and would reject "
+        "19.99)",
+        "born: unique true (a JSON Schema validates one document at a time)",
+        "born: format dd.MM.yyyy (no keyword of JSON Schema checks it)",
+        "iban: format iban (no keyword of JSON Schema checks it)",
+        "iban: pattern (?i)^de (no keyword of JSON Schema checks it)",
+        "n: the rule nullValues (a JSON Schema validates one document at a time)",
+    ]
+
+
+def test_references_to_files_beside_the_schema_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "types").mkdir()
+    order = {
+        "$id": "https://acme.example/schemas/order.json",
+        "type": "object",
+        "properties": {
+            "total": {"$ref": "types/money.json"},
+            "home": {"$ref": "https://acme.example/schemas/types/address.json#/$defs/address"},
+            "other": {"$ref": "https://elsewhere.example/x.json"},
+            "secret": {"$ref": "../../../../etc/passwd"},
+        },
+    }
+    (tmp_path / "order.schema.json").write_text(json.dumps(order))
+    (tmp_path / "types" / "money.json").write_text('{"type": "number", "minimum": 0}')
+    (tmp_path / "types" / "address.json").write_text(
+        '{"$defs": {"address": {"type": "object", "properties": {"price": {"$ref": "money.json"}}}}}'
+    )
+    path = str(tmp_path / "order.schema.json")
+
+    read = FORMAT.read(json.dumps(order), name=path, files=read_beside(path, Limits()))
+
+    total, home, other, secret = read.contracts[0].schema[0].fields
+    assert dict(total.options or {}) == {"minimum": 0}
+    assert [dict(field.options or {}) for field in home.properties or ()] == [{"minimum": 0}]
+    assert other.physical_type == "$ref https://elsewhere.example/x.json"
+    assert secret.physical_type == "$ref ../etc/passwd"
+    assert [loss.path for loss in read.losses] == ["other", "secret"]
+
+
+def test_definitions_that_multiply_are_kept_by_name() -> None:
+    levels = {
+        f"d{n}": {"type": "object", "properties": {key: {"$ref": f"#/$defs/d{n + 1}"} for key in ("a", "b", "c")}}
+        for n in range(12)
+    }
+    schema = {"$ref": "#/$defs/d0", "$defs": levels | {"d12": {"type": "string"}}}
+    changed = {**schema, "$defs": levels | {"d12": {"type": "integer"}}}
+    assert MAX_FOLLOWED_REFERENCES < 3**12
+
+    (before,), (after,) = _read(schema), _read(changed)
+
+    assert diff(before, after)
