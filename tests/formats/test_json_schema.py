@@ -19,6 +19,7 @@ from treaty.compatibility import diff
 from treaty.contracts import Contract
 from treaty.contracts.text import Limits, read_document
 from treaty.formats import get_format
+from treaty.formats.json_schema import read as read_schema
 from treaty.formats.json_schema.composition import MAX_FOLLOWED_REFERENCES
 
 FORMAT = get_format("json-schema")
@@ -196,7 +197,7 @@ def test_references_to_files_beside_the_schema_are_followed(tmp_path: Path) -> N
     )
     path = str(tmp_path / "order.schema.json")
 
-    read = FORMAT.read(json.dumps(order), name=path, files=read_beside(path, Limits()))
+    read = read_schema(json.dumps(order), path, read_beside(path, Limits()))
 
     total, home, other, secret = read.contracts[0].schema[0].fields
     assert dict(total.options or {}) == {"minimum": 0}

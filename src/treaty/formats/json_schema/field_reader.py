@@ -73,7 +73,10 @@ class FieldReader:
     def field(
         self, name: str | None, node: Json, path: FieldPath, trail: Trail = (), *, required: bool = False
     ) -> Field:
-        """Read one schema as a field; without a name it is an array element, a map key or a map value."""
+        """Read one schema as a field.
+
+        Without a name it is an array element, a map key or a map value, which is required unless it may be null.
+        """
         if not isinstance(node, Mapping | bool):
             raise invalid_document(
                 f"{abbreviate(node)!r} at {path} is not a schema", Place(self.source), "write a mapping"
@@ -84,13 +87,10 @@ class FieldReader:
         typed, modelled = self._typed(resolved, path, inside)
         typed = replace(typed, enum=_enum(resolved), options=self._options(typed, resolved))
         constructs = list(self._constructs(typed, resolved, inside, modelled))
-        if name is None and nullable:
-            constructs.append(ForeignConstruct(FORMAT, "null", "allowed"))
         self.add_keyword_losses(resolved, constructs, path)
         native = self._annotate(typed, resolved, name)
         native = replace(native, custom_properties=add_constructs(native.custom_properties, constructs))
-        if name is not None:
-            native = _with_presence(native, required=required, nullable=nullable)
+        native = _with_presence(native, required=required or name is None, nullable=nullable)
         return apply_note(native, resolved.get(NOTE_KEY), self.source, str(path))
 
     def _as_decimal(self, node: dict[str, Any]) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class FieldReader:
         if kind == "object" and isinstance(values, Mapping) and isinstance(node.get("propertyNames", {}), Mapping):
             value = self.field(None, values, path.into(MAP_VALUES), trail)
             names = {"type": "string", **as_mapping(node.get("propertyNames"))}
-            key = self.field(None, names, path.into(MAP_KEYS), trail)
+            key = replace(self.field(None, names, path.into(MAP_KEYS), trail), required=None)
             return Field(logical_type="map", map_key=key, map_value=value), _MAP_MODELLED
         if kind == "array":
             items = node.get("items")
@@ -246,7 +246,7 @@ def _with_presence(field: Field, *, required: bool, nullable: bool) -> Field:
     """Return the field as required or optional, and how a missing value is written if only one way is allowed."""
     if required and not nullable:
         return replace(field, required=True)
-    if nullable and not required:
+    if nullable and (not required or field.name is None):
         return field
     value = MissingAs.NULL if nullable else MissingAs.ABSENT
     entry = FrozenMap({"property": MISSING_AS_KEY, "value": value.value})

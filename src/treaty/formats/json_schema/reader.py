@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from treaty.contracts.findings import Place
 from treaty.contracts.foreign import ForeignConstruct, add_constructs
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.text import read_document
-from treaty.contracts.text.limits import invalid_document
 from treaty.contracts.values import FrozenMap, Json, freeze
 from treaty.contracts.versions import try_parse_version
 from treaty.errors import InvalidDocument
@@ -22,7 +20,7 @@ from treaty.formats.json_schema.field_reader import FieldReader, read_custom_key
 from treaty.formats.json_schema.types import ASSERTIONS
 from treaty.formats.naming import name_from_path
 from treaty.formats.notes import FULL_RULES_KEY, NOTE_KEY, SchemaPart, assemble_contracts, make_contract
-from treaty.formats.results import UNVERSIONED, FileReader, Loss, ReadResult, read_no_files
+from treaty.formats.results import UNVERSIONED, FileReader, Loss, ReadResult, no_contract, read_no_files
 
 ENDINGS = (".schema.json", ".schema.yaml", ".schema.yml", ".json", ".yaml", ".yml")
 _OBJECT_KEYWORDS = frozenset({"properties", "patternProperties", "additionalProperties"})
@@ -123,8 +121,8 @@ class Reader:
         raise self.refuse("the schema does not describe an object with properties", _HINT)
 
     def refuse(self, message: str, hint: str) -> InvalidDocument:
-        """Return the error for a schema that cannot be a contract."""
-        return invalid_document(message, Place(self.source), hint)
+        """Return the error for a schema that describes no object."""
+        return no_contract(message, self.source, hint)
 
     def _contract(self, identity: str, item: SchemaObject, node: Mapping[str, Any]) -> Contract:
         version = node.get("version")

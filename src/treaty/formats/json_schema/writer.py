@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from treaty.contracts.foreign import ForeignConstruct
 from treaty.contracts.model import Contract, Field, MissingAs, SchemaObject
@@ -93,10 +94,11 @@ class _Writer:
         return node | note_entry(make_note(field, native))
 
     def _element(self, field: Field) -> dict[str, Json]:
+        """Write an array element or map value, which may be null unless it is required."""
         node = self._node(field)
-        if any(construct.name == "null" for construct in field.foreign):
+        if not field.is_required:
             node = _with_null(node)
-        return node | note_entry(make_note(field, self.fields.field(None, node, FieldPath())))
+        return self._with_note(field, node)
 
     def _node(self, field: Field) -> dict[str, Json]:
         node = add_limits(write_keywords(field), type_limits(field))
@@ -132,9 +134,10 @@ class _Writer:
 
     def _map_key(self, field: Field) -> dict[str, Json]:
         pattern = _KEY_PATTERNS.get(field.type.name if field.type else "string")
-        if pattern is None:
-            return self._element(field)
-        node: dict[str, Json] = {"type": "string", "pattern": pattern}
+        node = self._node(field) if pattern is None else {"type": "string", "pattern": pattern}
+        return self._with_note(replace(field, required=True), node)
+
+    def _with_note(self, field: Field, node: dict[str, Json]) -> dict[str, Json]:
         return node | note_entry(make_note(field, self.fields.field(None, node, FieldPath())))
 
 
