@@ -28,7 +28,7 @@ _CLAIMS = (
     '{"amount":12.50}}},"attributes":{"variance":2.50}}'
 )
 _SILENT = '{"claims":{"till":{"product":"tills","values":null}}}'
-_BROKEN = '{"violations":[{"rule":"pattern:day","field":"day","value":"x","says":"must match"}]}'
+_BROKEN = '{"violations":[{"rule":"pattern:day","field":"day","value":"x","message":"must match"}]}'
 _TWICE = '{"claims":{"till":{"product":"tills","rows":2,"values":{"amount":2},"other_values":{"amount":1}}}}'
 _EXCEPTIONS: list[tuple[Any, ...]] = [
     (1, "mon", "booked", "conflict", "they differ", _CLAIMS, "d1", "Books", "open", None, 1, 60),

@@ -25,11 +25,11 @@ class RuleMeasure:
             "rule": self.rule.id,
             "kind": self.rule.kind.value,
             "field": self.rule.field or None,
-            "says": self.rule.requirement,
-            "allows": None if self.rule.threshold.tolerates_none else str(self.rule.threshold),
+            "message": self.rule.requirement,
+            "threshold": None if self.rule.threshold.tolerates_none else str(self.rule.threshold),
             "severity": self.rule.severity.value,
-            "held": self.passed,
-            "rows_broken": self.violating_rows,
+            "passed": self.passed,
+            "violating_rows": self.violating_rows,
             "value": self.value
             if self.value is None or isinstance(self.value, (int, float, bool))
             else str(self.value),

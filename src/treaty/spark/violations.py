@@ -14,7 +14,7 @@ from treaty.spark.rules import Rule
 
 MASKED_VALUE = "***"
 _MAX_VALUE_LENGTH = 200
-_VIOLATION_FIELDS = ("rule", "kind", "field", "value", "says", "severity", "contract", "version")
+_VIOLATION_FIELDS = ("rule", "kind", "field", "value", "message", "severity", "contract", "version")
 VIOLATIONS_TYPE = spark.ArrayType(
     spark.StructType([spark.StructField(part, spark.StringType()) for part in _VIOLATION_FIELDS])
 )
@@ -67,7 +67,7 @@ def _describe_rule(reason: Reason, origin: Origin) -> dict[str, str]:
         "rule": rule.id,
         "kind": rule.kind.value,
         "field": rule.field,
-        "says": rule.requirement,
+        "message": rule.requirement,
         "severity": rule.severity.value,
         "contract": origin.contract,
         "version": origin.version,

@@ -109,7 +109,7 @@ def _claim_rows(claims: dict[str, Any]) -> Iterator[tuple[str, str, str | Text]]
         yield "resolved", "", _format_values(claims["attributes"])
     for violation in claims.get("violations") or ():
         value = _format_value(violation["value"])
-        yield violation["rule"], "", f"{violation['field']} = {value}: {violation['says']}"
+        yield violation["rule"], "", f"{violation['field']} = {value}: {violation['message']}"
 
 
 def _format_values(values: dict[str, Any]) -> str:

@@ -40,8 +40,8 @@ class SchemaDifference:
             "kind": self.kind,
             "severity": self.severity.value,
             "declared": thaw(self.declared),
-            "found": thaw(self.actual),
-            "says": self.message,
+            "actual": thaw(self.actual),
+            "message": self.message,
         }
 
 

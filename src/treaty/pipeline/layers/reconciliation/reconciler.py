@@ -139,7 +139,7 @@ def _independent_groups(settled: Sequence[Settled]) -> Iterator[list[Settled]]:
 _OUTCOME = "_outcome"
 _BROKEN = f"{INTERNAL_PREFIX}broken"
 _STAYS = f"{INTERNAL_PREFIX}stays"
-_REPORTED_FIELDS = ("rule", "field", "value", "says")
+_REPORTED_FIELDS = ("rule", "field", "value", "message")
 
 
 def check_contract(frame: DataFrame, subject: Subject) -> DataFrame:
@@ -169,7 +169,7 @@ def _violation(subject: Subject) -> Column:
     broken, contract = quote_identifier(_BROKEN), subject.contract
     reported = struct({part: f"violation.{part}" for part in _REPORTED_FIELDS})
     claims = as_json(struct({"violations": f"transform({broken}, violation -> {reported})"}))
-    rules = f"concat_ws('; ', transform({broken}, violation -> concat_ws(' ', violation.field, violation.says)))"
+    rules = f"concat_ws('; ', transform({broken}, violation -> concat_ws(' ', violation.field, violation.message)))"
     owner = subject.owner(None)
     fields = {
         "assertion": quote_string(CONTRACT),
