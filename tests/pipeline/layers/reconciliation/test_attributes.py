@@ -98,7 +98,9 @@ CLAIMS: dict[tuple[str, str], dict[str, Any]] = {
         }
     },
     ("X8", "contract"): {
-        "violations": [{"rule": "pattern:order_id", "field": "order_id", "value": "X8", "message": "must match ^O[0-9]+$"}]
+        "violations": [
+            {"rule": "pattern:order_id", "field": "order_id", "value": "X8", "message": "must match ^O[0-9]+$"}
+        ]
     },
 }
 
