@@ -57,10 +57,12 @@ def support_contacts(contract: Contract) -> tuple[Contact, ...]:
 
 def definition_links(definitions: Any) -> tuple[Contact, ...]:
     """Return links to authoritative definitions."""
-    with_url = (one for one in definitions or () if one.get("url"))
+    with_url = (definition for definition in definitions or () if definition.get("url"))
     return tuple(
-        make_contact(str(one.get("type") or "definition"), str(one["url"]), text_or_none(one.get("description")))
-        for one in list(with_url)[:_MAX_CONTACTS]
+        make_contact(
+            str(contact.get("type") or "definition"), str(contact["url"]), text_or_none(contact.get("description"))
+        )
+        for contact in list(with_url)[:_MAX_CONTACTS]
     )
 
 

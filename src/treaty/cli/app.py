@@ -58,7 +58,9 @@ class CommandGroup(TyperGroup):
             commands = [self.get_command(ctx, name) for name in names]
             with formatter.section(title):
                 limit = formatter.width - width - 6
-                formatter.write_dl([(one.name.ljust(width), one.get_short_help_str(limit)) for one in commands])
+                formatter.write_dl(
+                    [(command.name.ljust(width), command.get_short_help_str(limit)) for command in commands]
+                )
 
 
 def load_command(name: str) -> Any:

@@ -160,14 +160,14 @@ def _judged(registry: AnyRegistry, document: Document, mode: str | None, limits:
         False,
         impact.required_version,
         tuple(findings),
-        tuple(_affected(one) for one in impact.affected),
+        tuple(_affected(affected) for affected in impact.affected),
         impact.more,
     )
 
 
 def _removal(registry: AnyRegistry, contract: Contract) -> RegistryAnswer:
     try:
-        lines = [one for one in registry.lines(contract.id) if one.line == contract.line]
+        lines = [line for line in registry.lines(contract.id) if line.line == contract.line]
     except NotFound:
         return RegistryAnswer()
     if not lines:
@@ -175,12 +175,12 @@ def _removal(registry: AnyRegistry, contract: Contract) -> RegistryAnswer:
     if lines[0].status in ENDED_STATUSES:
         return RegistryAnswer(lines[0].latest, registered=True)
     decision = registry.consumers.can_i_retire(lines[0].line)
-    findings = [Finding("registry_refuses", Severity.WARNING, one.message) for one in decision.reasons]
+    findings = [Finding("registry_refuses", Severity.WARNING, reason.message) for reason in decision.reasons]
     return RegistryAnswer(
         lines[0].latest,
         registered=True,
         findings=tuple(findings) or (Finding("registry_refuses", Severity.WARNING, f"{lines[0].line} is not retired"),),
-        affected=tuple(_affected(one) for one in decision.affected),
+        affected=tuple(_affected(affected) for affected in decision.affected),
     )
 
 
@@ -202,16 +202,16 @@ def _severity(severity: str, admissible: bool) -> Severity:
     return Severity.ERROR if severity == "error" and not admissible else Severity.WARNING
 
 
-def _affected(one: AffectedAnswer) -> Affected:
+def _affected(affected: AffectedAnswer) -> Affected:
     return Affected(
-        one.name,
-        one.kind,
-        one.effect,
-        tuple(one.fields),
-        tuple(Step(None, reason) for reason in one.reasons) if one.effect == "hit" else (),
-        one.consumer_class,
-        one.contact,
-        one.critical,
+        affected.name,
+        affected.kind,
+        affected.effect,
+        tuple(affected.fields),
+        tuple(Step(None, reason) for reason in affected.reasons) if affected.effect == "hit" else (),
+        affected.consumer_class,
+        affected.contact,
+        affected.critical,
         REGISTRY_ORIGIN,
     )
 
@@ -231,39 +231,39 @@ class FixResult:
 def fix_all(review: Review, root: Path, limits: Limits) -> Iterator[FixResult]:
     """Fix every changed contract, and yield the result for each file that needed a fix."""
     changed = [one for one in review.contracts if one.standing is ContractState.CHANGED and one.format is None]
-    for one in changed:
-        if (result := _fix(one, root / one.path, limits)) is not None:
+    for contract in changed:
+        if (result := _fix(contract, root / contract.path, limits)) is not None:
             yield result
 
 
-def _fix(one: ContractReview, file: Path, limits: Limits) -> FixResult | None:
-    version = _target_version(one)
+def _fix(contract: ContractReview, file: Path, limits: Limits) -> FixResult | None:
+    version = _target_version(contract)
     if version is None:
-        return FixResult(one.path, None, "its versions are not MAJOR.MINOR.PATCH")
+        return FixResult(contract.path, None, "its versions are not MAJOR.MINOR.PATCH")
     content = file.read_bytes()
-    fixed = fix(content, version, _changelog_entry(one), limits)
+    fixed = fix(content, version, _changelog_entry(contract), limits)
     if not isinstance(fixed, Fixed):
-        return FixResult(one.path, None, fixed.reason)
+        return FixResult(contract.path, None, fixed.reason)
     if fixed.content == content:
         return None
     _write(file, fixed.content)
-    return FixResult(one.path, version)
+    return FixResult(contract.path, version)
 
 
-def _target_version(one: ContractReview) -> str | None:
+def _target_version(contract: ContractReview) -> str | None:
     """Return the declared version if it is high enough, or else the required one."""
-    verdict = one.verdict
-    if one.required_version is None or verdict is None:
-        return one.after if verdict and verdict.required_version else None
-    return one.after if one.version_is_enough else one.required_version
+    verdict = contract.verdict
+    if contract.required_version is None or verdict is None:
+        return contract.after if verdict and verdict.required_version else None
+    return contract.after if contract.version_is_enough else contract.required_version
 
 
-def _changelog_entry(one: ContractReview) -> list[str]:
+def _changelog_entry(contract: ContractReview) -> list[str]:
     """Return the changes of the contract, largest bump first, without the new changelog entry itself."""
-    judged = one.verdict.judged if one.verdict else ()
-    changes = [item for item in judged if item.grade.bump and not is_changelog_entry(item)]
+    judged = contract.verdict.judged if contract.verdict else ()
+    changes = [change for change in judged if change.grade.bump and not is_changelog_entry(change)]
     changes.sort(key=lambda item: -item.grade.bump)
-    return list(dict.fromkeys(item.message for item in changes))
+    return list(dict.fromkeys(change.message for change in changes))
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -215,7 +215,7 @@ def _test(
     source = request.data.source
     progress.start(f"reading {source}")
     data = _open(session, request.data, declared)
-    objects = {item.name: item for item in contract.schema}
+    objects = {schema_object.name: schema_object for schema_object in contract.schema}
     references = {
         name: _open(session, reference, objects.get(name)).frame for name, reference in request.references.items()
     }
@@ -224,8 +224,8 @@ def _test(
         policy = replace(request.policy, keys=keys)
         enforcement = enforce(data.frame, contract, object_name=declared.name, policy=policy, references=references)
         texts = TextTyping.UNTYPED if data.untyped else TextTyping.TYPED
-        asked = DataTestOptions(request.now, request.samples, request.allowed, request.quarantine, texts)
-        return run_data_test(enforcement, str(source), asked, progress.start)
+        options = DataTestOptions(request.now, request.samples, request.allowed, request.quarantine, texts)
+        return run_data_test(enforcement, str(source), options, progress.start)
 
 
 def _open(session: SparkSession, data: DataInput, declared: SchemaObject | None) -> Data:

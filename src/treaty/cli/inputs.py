@@ -85,8 +85,8 @@ def load_source(reference: str, limits: Limits) -> LoadedContract:
     if contract_id is None and len(loaded) == 1:
         return loaded[0]
 
-    contract = select_contract([one.contract for one in loaded], contract_id, source.name)
-    return next(one for one in loaded if one.contract is contract)
+    contract = select_contract([loaded_contract.contract for loaded_contract in loaded], contract_id, source.name)
+    return next(loaded_contract for loaded_contract in loaded if loaded_contract.contract is contract)
 
 
 def load_all(reference: str, limits: Limits) -> list[LoadedContract]:
@@ -309,15 +309,15 @@ def load_foreign(source: Source, form: Format, limits: Limits) -> list[LoadedCon
     """Load the contracts of a foreign document; losses are printed on standard error."""
     contracts, losses = read_foreign(source, form, limits)
     print_schema_losses(source.name, losses)
-    return [LoadedContract(one, lambda pointer: Place(source.name)) for one in contracts]
+    return [LoadedContract(contract, lambda pointer: Place(source.name)) for contract in contracts]
 
 
 def select_contract(contracts: Sequence[Contract], contract_id: str | None, source: str) -> Contract:
     """Return the contract with an id, or the only one."""
-    matches = [one for one in contracts if contract_id is None or one.id == contract_id]
+    matches = [contract for contract in contracts if contract_id is None or contract.id == contract_id]
     if len(matches) == 1:
         return matches[0]
-    known = ", ".join(one.id for one in contracts)
+    known = ", ".join(contract.id for contract in contracts)
     if contract_id is not None:
         raise NotFound(f"{source} has no contract {contract_id!r}; it has: {known}")
     hint = f"select one, for example {source}{CONTRACT_SEPARATOR}{contracts[0].id}"

@@ -95,8 +95,11 @@ def find_readers(
             content = file.read_bytes()
         except OSError as error:
             raise NotFound(f"cannot read {file}: {error.strerror}; give a file with subscriptions:") from None
-        found = [one.subscription for one in read_subscriptions(content, str(file), location.settings.limits)]
-        return LineReaders(tuple(one for one in found if one.line == line))
+        subscriptions = [
+            subscription.subscription
+            for subscription in read_subscriptions(content, str(file), location.settings.limits)
+        ]
+        return LineReaders(tuple(subscription for subscription in subscriptions if subscription.line == line))
     if not location.exists:
         return None
     with open_registry(location.registry, location.token_file, location.settings) as registry:
@@ -107,20 +110,20 @@ def find_readers(
             lambda cursor: registry.migrations.list(contract=contract.id, state="open", cursor=cursor, limit=PAGE_SIZE)
         )
     lines = str(line), str(line_of(new))
-    ends = [one.ends_on for one in migrations if (one.before, one.after) == lines]
-    found = [one for one in map(_subscription, answers) if one.line == line]
-    return LineReaders(tuple(found), ends[-1] if ends else None)
+    ends = [migration.ends_on for migration in migrations if (migration.before, migration.after) == lines]
+    subscriptions = [subscription for subscription in map(_subscription, answers) if subscription.line == line]
+    return LineReaders(tuple(subscriptions), ends[-1] if ends else None)
 
 
 def select_consumer(readers: Sequence[Subscription], consumer: str | None) -> tuple[Subscription, ...]:
     """Return the subscription of one consumer, or all."""
     if consumer is None:
         return tuple(readers)
-    found = tuple(one for one in readers if one.consumer == consumer)
-    if not found:
-        known = ", ".join(one.consumer for one in readers) or "none"
+    matches = tuple(reader for reader in readers if reader.consumer == consumer)
+    if not matches:
+        known = ", ".join(reader.consumer for reader in readers) or "none"
         raise NotFound(f"{consumer!r} does not read the old line; its consumers are: {known}")
-    return found
+    return matches
 
 
 def generic_consumer(contract: Contract) -> Subscription:
@@ -182,7 +185,9 @@ def record_proof(proof: Proof, location: RegistryLocation) -> str:
         migrations = _fetch_all(
             lambda cursor: registry.migrations.list(contract=contract, cursor=cursor, limit=PAGE_SIZE)
         )
-        matches = [one for one in migrations if (one.before, one.after) == tuple(map(str, lines))]
+        matches = [
+            migration for migration in migrations if (migration.before, migration.after) == tuple(map(str, lines))
+        ]
         if not matches:
             raise NotFound(
                 f"no migration from {lines[0]} to {lines[1]} is registered; it starts when the first version of the "

@@ -145,7 +145,7 @@ def _describe_arrivals(source: Source, tables: Tables, password: str | None) -> 
     asking = ArrivalRequest(
         0, datetime.now(UTC), known_files(tables, source.name), tables.stamp(raw_table(source.name)), password
     )
-    found = read_arrivals(tables.spark, source, asking)
-    if found.rows is None:
+    arrivals = read_arrivals(tables.spark, source, asking)
+    if arrivals.rows is None:
         return None
-    return pluralize(found.new, "new file") if isinstance(source.origin, Files) else "new rows"
+    return pluralize(arrivals.new, "new file") if isinstance(source.origin, Files) else "new rows"

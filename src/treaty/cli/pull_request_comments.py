@@ -189,9 +189,9 @@ class GitHub:
         our_login = self._login()
         for page in range(1, MAX_PAGES):
             found = self.api.request("GET", f"{self._issue}/comments?per_page={COMMENTS_PER_PAGE}&page={page}")
-            for one in found:
-                is_ours = (one.get("user") or {}).get("login") == our_login
-                yield Comment(int(one["id"]), str(one.get("body") or ""), is_ours)
+            for comment in found:
+                is_ours = (comment.get("user") or {}).get("login") == our_login
+                yield Comment(int(comment["id"]), str(comment.get("body") or ""), is_ours)
             if len(found) < COMMENTS_PER_PAGE:
                 return
 
@@ -229,9 +229,9 @@ class GitLab:
         query = f"per_page={COMMENTS_PER_PAGE}&order_by=created_at&sort=asc"
         for page in range(1, MAX_PAGES):
             found = self.api.request("GET", f"{self._notes}?{query}&page={page}")
-            for one in found:
-                is_ours = (one.get("author") or {}).get("id") == our_id
-                yield Comment(int(one["id"]), str(one.get("body") or ""), is_ours)
+            for comment in found:
+                is_ours = (comment.get("author") or {}).get("id") == our_id
+                yield Comment(int(comment["id"]), str(comment.get("body") or ""), is_ours)
             if len(found) < COMMENTS_PER_PAGE:
                 return
 

@@ -71,11 +71,11 @@ def read_documents(sources: Sequence[Source], limits: Limits) -> tuple[list[Subm
 
 def order_by_dependency(documents: Sequence[Submission]) -> list[Submission]:
     """Sort policies before their children, upstream before downstream contracts, lower versions before higher."""
-    dependencies: dict[str, set[str]] = {one.contract.id: set() for one in documents}
-    for one in documents:
-        blocks = one.contract.treaty
+    dependencies: dict[str, set[str]] = {document.contract.id: set() for document in documents}
+    for submission in documents:
+        blocks = submission.contract.treaty
         names = {blocks.parent, *(upstream.contract for upstream in blocks.lineage)}
-        dependencies[one.contract.id] |= {contract_of_line(name) for name in names if name} & dependencies.keys()
+        dependencies[submission.contract.id] |= {contract_of_line(name) for name in names if name} & dependencies.keys()
     depths = dict.fromkeys(dependencies, 1)
     for _ in dependencies:  # bounded, so that a cycle ends too
         deeper = {
@@ -107,8 +107,8 @@ def register_all(registry: AnyRegistry, documents: Sequence[Submission], mode: s
         status = DocumentStatus(answer.status)
         return _outcome(one, status, _describe_waiting(answer), answer.compatibility, proposal=answer.proposal)
 
-    for one in documents:
-        yield _attempt(registry, one, mode, register)
+    for submission in documents:
+        yield _attempt(registry, submission, mode, register)
 
 
 def register_with_impact(registry: AnyRegistry, documents: Sequence[Submission], mode: str | None) -> Iterator[Outcome]:
@@ -122,13 +122,13 @@ def register_with_impact(registry: AnyRegistry, documents: Sequence[Submission],
         status = DocumentStatus(answer.status)
         return _outcome(one, status, _describe_waiting(answer), answer.compatibility, impact, answer.proposal)
 
-    for one in documents:
-        yield _attempt(registry, one, mode, register)
+    for submission in documents:
+        yield _attempt(registry, submission, mode, register)
 
 
 def check_all(registry: AnyRegistry, documents: Sequence[Submission], mode: str | None) -> Iterator[Outcome]:
     """Return what the outcome of each document would be, without registering anything."""
-    given_ids = {one.contract.id for one in documents}
+    given_ids = {document.contract.id for document in documents}
 
     def check(one: Submission) -> Outcome:
         if (existing := _registered(registry, one)) is not None:
@@ -146,21 +146,23 @@ def check_all(registry: AnyRegistry, documents: Sequence[Submission], mode: str 
             return _outcome(one, status, "\n".join(waits) or None, report)
         return _refused(registry, one, mode, report, "")
 
-    for one in documents:
-        yield _attempt(registry, one, mode, check)
+    for submission in documents:
+        yield _attempt(registry, submission, mode, check)
 
 
-def _attempt(registry: AnyRegistry, one: Submission, mode: str | None, act: Callable[[Submission], Outcome]) -> Outcome:
+def _attempt(
+    registry: AnyRegistry, submission: Submission, mode: str | None, act: Callable[[Submission], Outcome]
+) -> Outcome:
     try:
-        return act(one)
+        return act(submission)
     except Refused as error:
-        return _refused(registry, one, mode, getattr(error, "report", None), str(error))
+        return _refused(registry, submission, mode, getattr(error, "report", None), str(error))
     except Conflict as error:
-        return _registered(registry, one) or _outcome(one, DocumentStatus.CONFLICT, str(error))
+        return _registered(registry, submission) or _outcome(submission, DocumentStatus.CONFLICT, str(error))
     except InvalidDocument as error:
-        return _outcome(one, DocumentStatus.INVALID, str(error))
+        return _outcome(submission, DocumentStatus.INVALID, str(error))
     except NotAllowed as error:
-        return _outcome(one, DocumentStatus.NOT_ALLOWED, str(error))
+        return _outcome(submission, DocumentStatus.NOT_ALLOWED, str(error))
 
 
 def _describe_waiting(answer: Registration) -> str | None:
@@ -171,56 +173,56 @@ def _describe_waiting(answer: Registration) -> str | None:
     return f"it waits for the acknowledgement of {consumers}: treaty migrate status --contract {answer.dataset_id}"
 
 
-def _registered(registry: AnyRegistry, one: Submission) -> Outcome | None:
+def _registered(registry: AnyRegistry, submission: Submission) -> Outcome | None:
     """Return an outcome if the version is registered already: the same content is not a conflict."""
     try:
-        registered = registry.get(one.contract.id, one.contract.version)
+        registered = registry.get(submission.contract.id, submission.contract.version)
     except NotFound:
         return None
-    if registered.digest == one.prepared.digest:
-        return _outcome(one, DocumentStatus.UNCHANGED)
+    if registered.digest == submission.prepared.digest:
+        return _outcome(submission, DocumentStatus.UNCHANGED)
     return _outcome(
-        one,
+        submission,
         DocumentStatus.CONFLICT,
-        f"version {one.contract.version} is registered with different content and cannot be changed;"
+        f"version {submission.contract.version} is registered with different content and cannot be changed;"
         " give the change a new version",
     )
 
 
 def _refused(
-    registry: AnyRegistry, one: Submission, mode: str | None, report: CompatibilityReport | None, message: str
+    registry: AnyRegistry, submission: Submission, mode: str | None, report: CompatibilityReport | None, message: str
 ) -> Outcome:
-    impact = _impact(registry, one, mode)
-    refused = _outcome(one, DocumentStatus.REFUSED, message or None, report=report, impact=impact)
-    return replace(refused, plan=_plan(registry, one, impact))
+    impact = _impact(registry, submission, mode)
+    refused = _outcome(submission, DocumentStatus.REFUSED, message or None, report=report, impact=impact)
+    return replace(refused, plan=_plan(registry, submission, impact))
 
 
-def _plan(registry: AnyRegistry, one: Submission, impact: ImpactAnswer | None) -> Plan:
+def _plan(registry: AnyRegistry, submission: Submission, impact: ImpactAnswer | None) -> Plan:
     """Return whether the migration plan of a document is missing, its own, or that of the previous line."""
     before = None
-    if one.contract.treaty.migration is not None and impact is not None and impact.before is not None:
-        before = contract_from(registry.get(one.contract.id, impact.before).document, "the registry")
-    return plan_of(before, one.contract)
+    if submission.contract.treaty.migration is not None and impact is not None and impact.before is not None:
+        before = contract_from(registry.get(submission.contract.id, impact.before).document, "the registry")
+    return plan_of(before, submission.contract)
 
 
-def _impact(registry: AnyRegistry, one: Submission, mode: str | None) -> ImpactAnswer | None:
+def _impact(registry: AnyRegistry, submission: Submission, mode: str | None) -> ImpactAnswer | None:
     try:
-        return registry.consumers.impact(one.source.content, compatibility=mode)
+        return registry.consumers.impact(submission.source.content, compatibility=mode)
     except TreatyError:  # the refusal is reported even if the impact may not be read
         return None
 
 
 def _outcome(
-    one: Submission,
+    submission: Submission,
     status: DocumentStatus,
     message: str | None = None,
     report: CompatibilityReport | None = None,
     impact: ImpactAnswer | None = None,
     proposal: int | None = None,
 ) -> Outcome:
-    contract = one.contract
+    contract = submission.contract
     return Outcome(
-        one.source.name,
+        submission.source.name,
         status,
         contract.id,
         contract.version,

@@ -121,7 +121,11 @@ _OPTION_GROUPS = (RegistryCall, PageRequest)
 def with_shared_options(function: Callable[..., None]) -> Callable[..., None]:
     """Replace each parameter that is a group of options by the options themselves; the help lists them last."""
     signature = inspect.signature(function, eval_str=True)
-    groups = {name: one.annotation for name, one in signature.parameters.items() if one.annotation in _OPTION_GROUPS}
+    groups = {
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if parameter.annotation in _OPTION_GROUPS
+    }
 
     @wraps(function)
     def call(**values: Any) -> None:
@@ -129,7 +133,11 @@ def with_shared_options(function: Callable[..., None]) -> Callable[..., None]:
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         function(**values)
 
-    own = [one.replace(kind=Parameter.KEYWORD_ONLY) for name, one in signature.parameters.items() if name not in groups]
+    own = [
+        parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        for name, parameter in signature.parameters.items()
+        if name not in groups
+    ]
     shared = [option for group in groups.values() for option in _options_of(group)]
     call.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
     return call

@@ -90,20 +90,20 @@ class DependencyGraph:
     def readers_of(self, line: Line) -> tuple[Subscription, ...]:
         """Return the subscriptions to a line, by consumer."""
         edges = self._graph.in_edges(self._known(line))
-        found = [edge.subscription for _, _, edge in edges if isinstance(edge, Reads)]
-        return tuple(sorted(found, key=lambda one: one.consumer))
+        subscriptions = [edge.subscription for _, _, edge in edges if isinstance(edge, Reads)]
+        return tuple(sorted(subscriptions, key=lambda subscription: subscription.consumer))
 
     def made_from(self, line: Line) -> tuple[MadeFrom, ...]:
         """Return the edges of lines that are derived from a line, sorted by line."""
         edges = self._graph.in_edges(self._known(line))
-        found = [edge for _, _, edge in edges if isinstance(edge, MadeFrom)]
-        return tuple(sorted(found, key=lambda one: (one.line, [str(field) for field in one.fields])))
+        sources = [edge for _, _, edge in edges if isinstance(edge, MadeFrom)]
+        return tuple(sorted(sources, key=lambda source: (source.line, [str(field) for field in source.fields])))
 
     def neighbours_of(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes one step away in either direction."""
         place = self._known(node)
         near = {*self._graph.successor_indices(place), *self._graph.predecessor_indices(place)}
-        return tuple(self._graph[one] for one in sorted(near, key=self._names.__getitem__))
+        return tuple(self._graph[neighbour] for neighbour in sorted(near, key=self._names.__getitem__))
 
     def degree_of(self, node: Node) -> int:
         """Return the number of edges of a node; 0 if it is not in the graph."""
@@ -127,7 +127,7 @@ class DependencyGraph:
         nearby = self._graph.predecessor_indices
         first: Iterable[int] = nearby(self._known(node))
         if through is not None:
-            first = {self._places[one] for one in through if one in self._places}.intersection(first)
+            first = {self._places[line] for line in through if line in self._places}.intersection(first)
         return self._reach(node, first, nearby, depth)
 
     def _reach(
@@ -140,15 +140,15 @@ class DependencyGraph:
         distances: list[int] = []
         layer = [start]
         for distance in count(1) if depth is None else range(1, depth + 1):
-            found: list[int] = []
+            order: list[int] = []
             for near in layer:
                 for far in first if near == start else nearby(near):
                     if far not in via:
                         via[far] = near
-                        found.append(far)
-            if not found:
+                        order.append(far)
+            if not order:
                 break
-            layer = sorted(found, key=self._names.__getitem__)
+            layer = sorted(order, key=self._names.__getitem__)
             reached += layer
             distances += [distance] * len(layer)
         node_at = self._graph.get_node_data
@@ -224,8 +224,8 @@ def neighbourhood(
             continue
         reaches = {UPSTREAM: graph.upstream_of, DOWNSTREAM: graph.downstream_of}
         for way in ways:
-            for one in reaches[way](origin, hops):
-                distances[one.node] = min(distances.get(one.node, one.distance), one.distance)
+            for reache in reaches[way](origin, hops):
+                distances[reache.node] = min(distances.get(reache.node, reache.distance), reache.distance)
     return _part(graph, sorted(distances, key=lambda node: (distances[node], node_sort_key(node))), most)
 
 

@@ -44,9 +44,9 @@ class BreakingChanges:
 
     def __init__(self, verdict: Verdict) -> None:
         self.all = breaking_changes(verdict)
-        self._for_everyone = tuple(i for i, item in enumerate(self.all) if item.change.field is None)
+        self._for_everyone = tuple(i for i, change in enumerate(self.all) if change.change.field is None)
         self._paths = {
-            i: parse_path(item.change.field) for i, item in enumerate(self.all) if item.change.field is not None
+            i: parse_path(change.change.field) for i, change in enumerate(self.all) if change.change.field is not None
         }
         self._at: defaultdict[tuple[Step, ...], list[int]] = defaultdict(list)
         self._within: defaultdict[tuple[Step, ...], list[int]] = defaultdict(list)
@@ -63,11 +63,11 @@ class BreakingChanges:
         if not fields:
             for_everyone = tuple(self.all[i] for i in self._for_everyone)
             return (Effect.HIT, for_everyone) if for_everyone else (Effect.UNKNOWN, self.all)
-        found = set(self._for_everyone)
+        positions = set(self._for_everyone)
         for field in fields:
             hits = self._found.get(field)
-            found.update(self._hitting(field) if hits is None else hits)
-        return (Effect.HIT if found else Effect.SAFE), tuple(self.all[i] for i in sorted(found))
+            positions.update(self._hitting(field) if hits is None else hits)
+        return (Effect.HIT if positions else Effect.SAFE), tuple(self.all[i] for i in sorted(positions))
 
     def _hitting(self, field: FieldPath) -> tuple[int, ...]:
         """Return the changes of a field, of its parents and of its children."""
@@ -82,15 +82,17 @@ class BreakingChanges:
 def breaking_changes(verdict: Verdict) -> tuple[Judged, ...]:
     """Return the changes that require consumers to act."""
     return tuple(
-        item for item in verdict.judged if item.grade.bump is Bump.MAJOR or Breaks.EXISTING_READERS in item.breaks
+        judged
+        for judged in verdict.judged
+        if judged.grade.bump is Bump.MAJOR or Breaks.EXISTING_READERS in judged.breaks
     )
 
 
 def compute_impact(verdict: Verdict, subscriptions: Iterable[Subscription]) -> tuple[Impact, ...]:
     """Return the effect of a change on each subscription; one without declared fields is never safe."""
     changes = BreakingChanges(verdict)
-    found = [Impact(subscription, *changes.effect_on(subscription.fields)) for subscription in subscriptions]
-    return tuple(sorted(found, key=lambda one: (URGENCY[one.effect], one.subscription.consumer)))
+    impacts = [Impact(subscription, *changes.effect_on(subscription.fields)) for subscription in subscriptions]
+    return tuple(sorted(impacts, key=lambda impact: (URGENCY[impact.effect], impact.subscription.consumer)))
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,8 @@ class Exposure:
     @property
     def safe(self) -> tuple[Node, ...]:
         """Nodes that depend on the changed line but are not reached."""
-        direct: list[Node] = [Consumer(one.subscription.consumer) for one in self.consumers]
-        direct += [one.made_from.line for one in self.lines]
+        direct: list[Node] = [Consumer(consumer.subscription.consumer) for consumer in self.consumers]
+        direct += [line.made_from.line for line in self.lines]
         return tuple(node for node in dict.fromkeys(direct) if node not in self.reach)
 
     def path_to(self, node: Node) -> tuple[Node, ...]:
@@ -134,13 +136,15 @@ class Exposure:
 def compute_exposure(verdict: Verdict, graph: DependencyGraph, line: Line) -> Exposure:
     """Return the nodes that a change of a line reaches; it does not spread beyond safe nodes."""
     consumers = compute_impact(verdict, graph.readers_of(line))
-    lines = _on_lines(verdict, tuple(one for one in graph.made_from(line) if one.line != line))
-    affected: set[Node] = {Consumer(one.subscription.consumer) for one in consumers if one.effect is not Effect.SAFE}
+    lines = _on_lines(verdict, tuple(source for source in graph.made_from(line) if source.line != line))
+    affected: set[Node] = {
+        Consumer(consumer.subscription.consumer) for consumer in consumers if consumer.effect is not Effect.SAFE
+    }
     affected |= {one.made_from.line for one in lines if one.effect is not Effect.SAFE}
     return Exposure(line, consumers, lines, graph.downstream_of(line, through=affected))
 
 
 def _on_lines(verdict: Verdict, made: tuple[MadeFrom, ...]) -> tuple[LineImpact, ...]:
     changes = BreakingChanges(verdict)
-    found = [LineImpact(one, *changes.effect_on(one.fields)) for one in made]
-    return tuple(sorted(found, key=lambda one: (URGENCY[one.effect], one.made_from.line)))
+    impacts = [LineImpact(source, *changes.effect_on(source.fields)) for source in made]
+    return tuple(sorted(impacts, key=lambda impact: (URGENCY[impact.effect], impact.made_from.line)))

@@ -41,14 +41,19 @@ class _GuideWriter:
     def guide(self, subscription: Subscription) -> Guide:
         """Return the guide of one subscription."""
         effect, _ = self.changes.effect_on(subscription.fields)
-        leaves = [(item, step) for item in self.path.objects for step in _leaves(item.back.walk())]
-        read = [(item, step) for item, step in leaves if _is_read(step, subscription.fields)]
+        leaves = [(object_path, step) for object_path in self.path.objects for step in _leaves(object_path.back.walk())]
+        read = [(leave, step) for leave, step in leaves if _is_read(step, subscription.fields)]
         fields = [self._field(step) for _, step in read]
         plan = self.path.after.treaty.migration
         examples = [
-            found
-            for item in self.path.objects
-            if (found := example(self.path, item, [step.target for owner, step in read if owner is item])) is not None
+            example_rows
+            for object_path in self.path.objects
+            if (
+                example_rows := example(
+                    self.path, object_path, [step.target for owner, step in read if owner is object_path]
+                )
+            )
+            is not None
         ]
         known = [step.target for _, step in leaves]
         return Guide(
@@ -56,10 +61,10 @@ class _GuideWriter:
             effect,
             subscription.line,
             line_of(self.path.after),
-            tuple(one for one in fields if one.todo),
-            tuple(one.before for one in fields if not one.todo),
-            tuple(str(one) for one in subscription.fields if not any(_touch(one, path) for path in known)),
-            tuple(item.message for item in self.changes.all if item.change.field is None),
+            tuple(field for field in fields if field.todo),
+            tuple(field.before for field in fields if not field.todo),
+            tuple(str(field) for field in subscription.fields if not any(_touch(field, path) for path in known)),
+            tuple(change.message for change in self.changes.all if change.change.field is None),
             tuple(examples),
             self.by,
             plan.window if plan else None,
@@ -68,7 +73,9 @@ class _GuideWriter:
         )
 
     def _field(self, step: Step) -> GuideField:
-        changes = tuple(item.message for item in self.changes.all if self._concerns(item.change.field, step.target))
+        changes = tuple(
+            change.message for change in self.changes.all if self._concerns(change.change.field, step.target)
+        )
         after = tuple((str(source), self._type(source)) for source in step.sources)
         return GuideField(
             str(step.target),
@@ -197,16 +204,16 @@ class Guide:
             "guide": self.link,
             "fields": [
                 {
-                    "before": one.before,
-                    "type_before": one.type_before,
-                    "after": [{"field": name, "type": kind} for name, kind in one.after],
-                    "todo": list(one.todo),
-                    "changes": list(one.changes),
-                    "fidelity": one.fidelity.value,
-                    "reason": one.reason,
-                    "sql": one.sql,
+                    "before": field.before,
+                    "type_before": field.type_before,
+                    "after": [{"field": name, "type": kind} for name, kind in field.after],
+                    "todo": list(field.todo),
+                    "changes": list(field.changes),
+                    "fidelity": field.fidelity.value,
+                    "reason": field.reason,
+                    "sql": field.sql,
                 }
-                for one in self.fields
+                for field in self.fields
             ],
             "unchanged": list(self.unchanged),
             "not_there": list(self.not_there),
@@ -227,19 +234,19 @@ def line_of(contract: Contract) -> Line | None:
     return Line(contract.id, version.major) if version else None
 
 
-def line_table(contract: Contract, item: SchemaObject) -> tuple[str, ...]:
+def line_table(contract: Contract, schema_object: SchemaObject) -> tuple[str, ...]:
     """Return the table name of an object in the namespace of its line."""
     line = line_of(contract)
-    name = item.physical_name or item.name
+    name = schema_object.physical_name or schema_object.name
     return (line.namespace, name) if line else (name,)
 
 
-def example(path: MigrationPath, item: ObjectPath, fields: Collection[FieldPath]) -> Example | None:
+def example(path: MigrationPath, object_path: ObjectPath, fields: Collection[FieldPath]) -> Example | None:
     """Return the query for some fields before and after; removed fields are left out of the new one."""
-    columns = shim_for_fields(path, item, fields).steps
+    columns = shim_for_fields(path, object_path, fields).steps
     if not columns:
         return None
-    old, new = line_table(path.before, item.before), line_table(path.after, item.after)
+    old, new = line_table(path.before, object_path.before), line_table(path.after, object_path.after)
     names = [quote_column(stored_name(step.field)) for step in columns]
     made = [
         step.sql if step.sql == name else f"{step.sql} AS {name}"

@@ -47,15 +47,15 @@ def read_subscriptions(content: bytes, source: str, limits: Limits | None = None
         for key in reading.data
         if key not in _AT_TOP
     ]
-    for index, one in enumerate(listed):
-        problems += _problems(reading, index, one)
+    for index, entry in enumerate(listed):
+        problems += _problems(reading, index, entry)
     raise_if_any(problems)
     return tuple(_declared(reading, index, one) for index, one in enumerate(listed))
 
 
-def _problems(reading: ParsedDocument, index: int, one: Mapping[str, Json]) -> Iterator[Finding]:
+def _problems(reading: ParsedDocument, index: int, entry: Mapping[str, Json]) -> Iterator[Finding]:
     place = ("subscriptions", index)
-    for key, value in one.items():
+    for key, value in entry.items():
         if key not in (*TEXTS, FIELDS):
             yield _problem(reading, (*place, key), f"unknown key {key!r}", f"use: {', '.join((*TEXTS, FIELDS))}")
         elif key == FIELDS and not (isinstance(value, list) and all(isinstance(path, str) for path in value)):
@@ -65,25 +65,25 @@ def _problems(reading: ParsedDocument, index: int, one: Mapping[str, Json]) -> I
         elif key != FIELDS and not (isinstance(value, str) and value.strip()):
             yield _problem(reading, (*place, key), f"{key!r} is not a text", "write a text")
     for key in _NEEDED:
-        if key not in one:
+        if key not in entry:
             yield _problem(reading, place, f"a subscription has no {key!r}", f"add: {key}")
-    if isinstance(one.get("class"), str) and one["class"] not in list(ConsumerClass):
+    if isinstance(entry.get("class"), str) and entry["class"] not in list(ConsumerClass):
         yield _problem(
-            reading, (*place, "class"), f"unknown class {one['class']!r}", f"use one of: {', '.join(ConsumerClass)}"
+            reading, (*place, "class"), f"unknown class {entry['class']!r}", f"use one of: {', '.join(ConsumerClass)}"
         )
 
 
-def _declared(reading: ParsedDocument, index: int, one: Mapping[str, Any]) -> DeclaredSubscription:
+def _declared(reading: ParsedDocument, index: int, entry: Mapping[str, Any]) -> DeclaredSubscription:
     place = reading.place(("subscriptions", index))
     try:
         subscription = Subscription(
-            one["consumer"],
-            parse_line(one["line"]),
-            ConsumerClass(one["class"]),
-            parse_fields(one.get(FIELDS) or []),
-            one.get("purpose"),
-            one.get("latency"),
-            one.get("contact") or one.get("team"),
+            entry["consumer"],
+            parse_line(entry["line"]),
+            ConsumerClass(entry["class"]),
+            parse_fields(entry.get(FIELDS) or []),
+            entry.get("purpose"),
+            entry.get("latency"),
+            entry.get("contact") or entry.get("team"),
         )
     except InvalidDocument as error:
         message = str(error)

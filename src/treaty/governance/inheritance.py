@@ -74,8 +74,8 @@ def ancestors(contract: Contract, policies: Mapping[str, Contract]) -> tuple[Con
 
 def find_weakened_terms(child: Contract, policies: Sequence[Contract]) -> tuple[Violation, ...]:
     """Return every term that a contract weakens, each with the policy that states it."""
-    found = [violation for policy in policies for violation in _against(child, policy)]
-    return tuple(dict.fromkeys(found))
+    violations = [violation for policy in policies for violation in _against(child, policy)]
+    return tuple(dict.fromkeys(violations))
 
 
 def _against(child: Contract, policy: Contract) -> Iterator[Violation]:
@@ -96,8 +96,8 @@ def _levels(child: Contract, policy: Contract) -> Iterator[Change]:
         kind = "retention_shortened" if name == "retention" else "sla_relaxed"
         if not own:
             yield Change(kind, Direction.REMOVED, str(parse_level(entry)), None, subject=f"sla.{name}")
-        for one in own:
-            for difference in compare_levels(parse_level(entry), parse_level(one)):
+        for promise in own:
+            for difference in compare_levels(parse_level(entry), parse_level(promise)):
                 if difference.direction in _WEAKER:
                     yield Change(kind, difference.direction, difference.before, difference.after, subject=f"sla.{name}")
 
@@ -130,36 +130,42 @@ def _objects(child: Contract, policy: Contract) -> Iterator[Change]:
                 yield change
 
 
-def _wanted(policy: Contract, item: SchemaObject) -> SchemaObject:
+def _wanted(policy: Contract, schema_object: SchemaObject) -> SchemaObject:
     """Return the object that a policy requires: the terms of all its objects, under the name of the child's object.
 
     If several objects of the policy have a field of the same name, the first one counts.
     """
     fields: dict[str | None, Field] = {}
-    for field in (field for one in policy.schema for field in one.fields):
+    for field in (field for policy_object in policy.schema for field in policy_object.fields):
         fields.setdefault(field.name, field)
     return replace(
-        item,
+        schema_object,
         properties=tuple(fields.values()),
-        quality=tuple(rule for one in policy.schema for rule in one.quality or ()),
-        relationships=tuple(_about(item, one, rule) for one in policy.schema for rule in one.relationships or ()),
+        quality=tuple(rule for policy_object in policy.schema for rule in policy_object.quality or ()),
+        relationships=tuple(
+            _about(schema_object, policy_object, rule)
+            for policy_object in policy.schema
+            for rule in policy_object.relationships or ()
+        ),
     )
 
 
-def _about(item: SchemaObject, asked: SchemaObject, reference: FrozenMap) -> FrozenMap:
+def _about(schema_object: SchemaObject, required: SchemaObject, reference: FrozenMap) -> FrozenMap:
     """Return a relationship of the policy's object as one of the child's object."""
     origin = reference.get("from")
     if origin is None:
         return reference
-    prefix = f"{asked.name}."
-    named = [f"{item.name}.{one.removeprefix(prefix)}" for one in ([origin] if isinstance(origin, str) else origin)]
+    prefix = f"{required.name}."
+    named = [
+        f"{schema_object.name}.{url.removeprefix(prefix)}" for url in ([origin] if isinstance(origin, str) else origin)
+    ]
     return FrozenMap({**reference, "from": named[0] if isinstance(origin, str) else named})
 
 
-def _keys_count(policy: Contract, child: Contract, item: SchemaObject) -> bool:
+def _keys_count(policy: Contract, child: Contract, schema_object: SchemaObject) -> bool:
     """Return whether the policy requires a key: if its objects have different keys, none applies to every child."""
-    asked = {one.primary_key for one in policy.schema if one.primary_key}
-    return len(asked) == 1 and (bool(item.primary_key) or not is_policy(child))
+    required_keys = {policy_object.primary_key for policy_object in policy.schema if policy_object.primary_key}
+    return len(required_keys) == 1 and (bool(schema_object.primary_key) or not is_policy(child))
 
 
 def _weakens(change: Change) -> bool:

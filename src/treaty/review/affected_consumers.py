@@ -28,15 +28,15 @@ def affected_by(
 ) -> tuple[Affected, ...]:
     """Return the effect of a change on each subscriber and each contract derived from the changed one."""
     changes, way = BreakingChanges(verdict), ConsumerSteps(verdict)
-    found = []
-    for one in _readers(before, declared):
-        effect, hits = changes.effect_on(one.subscription.fields)
-        found.append(_consumer(one, effect, hits, way.steps(hits, one.subscription.fields)))
+    consumers = []
+    for subscription in _readers(before, declared):
+        effect, hits = changes.effect_on(subscription.subscription.fields)
+        consumers.append(_consumer(subscription, effect, hits, way.steps(hits, subscription.subscription.fields)))
     for document, upstream in _made_from(before, documents):
         fields = _fields(upstream)
         effect, hits = changes.effect_on(fields)
-        found.append(_line(document, effect, hits, way.steps(hits, fields)))
-    return merge_affected(found)
+        consumers.append(_line(document, effect, hits, way.steps(hits, fields)))
+    return merge_affected(consumers)
 
 
 def affected_by_removal(
@@ -44,54 +44,55 @@ def affected_by_removal(
 ) -> tuple[Affected, ...]:
     """Return the consumers and contracts that depend on a removed contract."""
     gone = (Step(None, "move to another contract: this one was removed"),)
-    found = [_consumer(one, Effect.HIT, (), gone) for one in _readers(before, declared)]
-    found += [_line(document, Effect.HIT, (), gone) for document, _ in _made_from(before, documents)]
-    return merge_affected(found)
+    consumers = [_consumer(subscription, Effect.HIT, (), gone) for subscription in _readers(before, declared)]
+    consumers += [_line(document, Effect.HIT, (), gone) for document, _ in _made_from(before, documents)]
+    return merge_affected(consumers)
 
 
-def with_steps(found: Iterable[Affected], verdict: Verdict | None) -> Iterator[Affected]:
+def with_steps(affected: Iterable[Affected], verdict: Verdict | None) -> Iterator[Affected]:
     """Yield the consumers that a registry reports, with the steps that follow from the changes of the branch."""
     changes, way = (breaking_changes(verdict), ConsumerSteps(verdict)) if verdict else ((), None)
-    for one in found:
-        hits = [item for item in changes if item.change.field in one.fields]
-        if way is None or not hits or one.effect != Effect.HIT:
-            yield one
+    for consumer in affected:
+        hits = [change for change in changes if change.change.field in consumer.fields]
+        if way is None or not hits or consumer.effect != Effect.HIT:
+            yield consumer
             continue
-        known = {item.message for item in hits}
-        rest = (step for step in one.steps if step.action not in known)
-        yield replace(one, steps=(*way.steps(hits, parse_fields(one.fields)), *rest))
+        known = {hit.message for hit in hits}
+        rest = (step for step in consumer.steps if step.action not in known)
+        yield replace(consumer, steps=(*way.steps(hits, parse_fields(consumer.fields)), *rest))
 
 
-def merge_affected(found: Iterable[Affected]) -> tuple[Affected, ...]:
+def merge_affected(affected: Iterable[Affected]) -> tuple[Affected, ...]:
     """Merge entries of the same consumer or line; the most urgent effect counts."""
     parties: dict[tuple[str, str], Affected] = {}
-    for one in found:
-        key = one.kind, one.name
-        parties[key] = _joined(parties[key], one) if key in parties else one
-    return tuple(sorted(parties.values(), key=lambda one: (_URGENCY.index(one.effect), one.kind, one.name)))
+    for consumer in affected:
+        key = consumer.kind, consumer.name
+        parties[key] = _joined(parties[key], consumer) if key in parties else consumer
+    return tuple(sorted(parties.values(), key=lambda party: (_URGENCY.index(party.effect), party.kind, party.name)))
 
 
-def _joined(one: Affected, other: Affected) -> Affected:
-    urgent = min(one.effect, other.effect, key=_URGENCY.index)
+def _joined(affected: Affected, other: Affected) -> Affected:
+    urgent = min(affected.effect, other.effect, key=_URGENCY.index)
     return Affected(
-        one.name,
-        one.kind,
+        affected.name,
+        affected.kind,
         urgent,
-        tuple(dict.fromkeys((*one.fields, *other.fields))),
-        tuple(dict.fromkeys((*one.steps, *other.steps))),
-        one.consumer_class or other.consumer_class,
-        one.contact or other.contact,
-        one.critical or other.critical,
-        ", ".join(dict.fromkeys(part for part in (one.known_from, other.known_from) if part)),
+        tuple(dict.fromkeys((*affected.fields, *other.fields))),
+        tuple(dict.fromkeys((*affected.steps, *other.steps))),
+        affected.consumer_class or other.consumer_class,
+        affected.contact or other.contact,
+        affected.critical or other.critical,
+        ", ".join(dict.fromkeys(part for part in (affected.known_from, other.known_from) if part)),
     )
 
 
 def _readers(before: Contract, declared: Iterable[DeclaredSubscription]) -> list[DeclaredSubscription]:
     """Return the subscriptions to the line, or to any line if the version is not MAJOR.MINOR.PATCH."""
     return [
-        one
-        for one in declared
-        if one.subscription.line.contract == before.id and before.line in (None, str(one.subscription.line))
+        subscription
+        for subscription in declared
+        if subscription.subscription.line.contract == before.id
+        and before.line in (None, str(subscription.subscription.line))
     ]
 
 
@@ -109,8 +110,10 @@ def _fields(upstream: Upstream) -> tuple[FieldPath, ...]:
         return ()
 
 
-def _consumer(one: DeclaredSubscription, effect: Effect, hits: Sequence[Judged], steps: tuple[Step, ...]) -> Affected:
-    subscription = one.subscription
+def _consumer(
+    declaration: DeclaredSubscription, effect: Effect, hits: Sequence[Judged], steps: tuple[Step, ...]
+) -> Affected:
+    subscription = declaration.subscription
     return Affected(
         subscription.consumer,
         "consumer",
@@ -120,7 +123,7 @@ def _consumer(one: DeclaredSubscription, effect: Effect, hits: Sequence[Judged],
         subscription.consumer_class.value,
         subscription.contact,
         subscription.consumer_class.is_critical,
-        str(one.place),
+        str(declaration.place),
     )
 
 
@@ -132,7 +135,7 @@ def _line(document: Document, effect: Effect, hits: Sequence[Judged], steps: tup
 
 
 def _names(hits: Sequence[Judged]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(item.change.field for item in hits if item.change.field))
+    return tuple(dict.fromkeys(hit.change.field for hit in hits if hit.change.field))
 
 
 class ConsumerSteps:
@@ -147,7 +150,7 @@ class ConsumerSteps:
             return ()
         guided = dict(self._guided(fields))
         named = {step.field for step in guided.values()}
-        rest = [Step(item.change.field, item.message) for item in hits if item.change.field not in (*guided, *named)]
+        rest = [Step(hit.change.field, hit.message) for hit in hits if hit.change.field not in (*guided, *named)]
         return tuple(dict.fromkeys((*guided.values(), *rest)))
 
     def _guided(self, fields: tuple[FieldPath, ...]) -> Iterator[tuple[str, Step]]:
@@ -156,10 +159,10 @@ class ConsumerSteps:
             return
         version = before.semantic_version
         line = Line(before.id, version.major if version else 0)
-        asked = Subscription("consumer", line, ConsumerClass.OPERATIONAL_REPORTING, fields)
-        (guide,) = build_guides(path, [asked], verdict=self._verdict)
-        for one in guide.fields:
-            yield one.before, Step(one.before, "; ".join(one.todo))
+        subscription = Subscription("consumer", line, ConsumerClass.OPERATIONAL_REPORTING, fields)
+        (guide,) = build_guides(path, [subscription], verdict=self._verdict)
+        for field in guide.fields:
+            yield field.before, Step(field.before, "; ".join(field.todo))
 
     @cached_property
     def _path(self) -> MigrationPath | None:

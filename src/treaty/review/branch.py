@@ -108,19 +108,22 @@ def _schema(file: File, limits: Limits, name: str | None) -> Contents:
         return EMPTY_CONTENTS
     from treaty.formats import detect_format  # imported only if a branch has other files than contracts
 
-    found = detect_format(file.path, text)
-    if found is None:
+    format_ = detect_format(file.path, text)
+    if format_ is None:
         return EMPTY_CONTENTS
     try:
-        read = found.read(text, name=name or stem(file.path), files=file.nearby)
+        read = format_.read(text, name=name or stem(file.path), files=file.nearby)
     except NoContract:  # such as a file with enums only, which others refer to
         return EMPTY_CONTENTS
     except (InvalidDocument, Unavailable) as error:  # it only looks like one, or its reader is not installed
-        return Contents(problems=(_problem(file, Severity.WARNING, f"not reviewed as {found.title}: {error}"),))
+        return Contents(problems=(_problem(file, Severity.WARNING, f"not reviewed as {format_.title}: {error}"),))
     place = Place(file.source, 1)
     losses = tuple(str(loss) for loss in read.losses)
     return Contents(
-        tuple(Document(file, LoadedContract(one, lambda _: place), found.name, losses) for one in read.contracts)
+        tuple(
+            Document(file, LoadedContract(contract, lambda _: place), format_.name, losses)
+            for contract in read.contracts
+        )
     )
 
 
@@ -182,8 +185,8 @@ class FileChange:
     @property
     def path(self) -> str:
         """The path in the branch or, if it was removed, in the base."""
-        found = self.after or self.before
-        return found.path if found else ""
+        document = self.after or self.before
+        return document.path if document else ""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def judge_pair(pair: Pair, rules: Rules) -> Verdict | None:
         return judge(diff(before.contract, after.contract), rules.mode, rules.grading) if before else None
     if before is not None and before.contract == after.contract:
         return judge(diff(before.contract, after.contract), rules.mode, rules.grading)
-    return admit([one.contract for one in pair.history], after.contract, rules.mode, rules.grading)
+    return admit([version.contract for version in pair.history], after.contract, rules.mode, rules.grading)
 
 
 def check_compatibility(pair: Pair, verdict: Verdict, rules: Rules) -> CheckResult:
@@ -48,22 +48,22 @@ def check_compatibility(pair: Pair, verdict: Verdict, rules: Rules) -> CheckResu
     assert after is not None  # noqa: S101 - a removed contract has no verdict
     if verdict.is_unchanged:
         return CheckResult()
-    found = locate_in_branch(verdict, pair.before or after, after)
+    findings = locate_in_branch(verdict, pair.before or after, after)
     if after.format is not None:  # a schema has no version, owner or plan; a waiver allows it to break
-        changes = tuple(_schema_findings(verdict, found))
+        changes = tuple(_schema_findings(verdict, findings))
         standing, waived = apply_waivers(changes, after.contract.id, rules.lint.waivers, rules.today)
         return CheckResult(standing, waived)
     if verdict.admissible:
-        found = tuple(replace(one, severity=_at_most_warning(one.severity)) for one in found)
-    return CheckResult(found)
+        findings = tuple(replace(finding, severity=_at_most_warning(finding.severity)) for finding in findings)
+    return CheckResult(findings)
 
 
 def _schema_findings(verdict: Verdict, found: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the findings of a schema without the checks of a version; a change that requires MAJOR is an error."""
-    major = {(item.change.kind, item.change.field) for item in verdict.judged if item.grade.bump is Bump.MAJOR}
-    for one in found:
-        if not KINDS[one.id].is_check:
-            yield replace(one, severity=Severity.ERROR) if (one.id, one.path) in major else one
+    major = {(judged.change.kind, judged.change.field) for judged in verdict.judged if judged.grade.bump is Bump.MAJOR}
+    for finding in found:
+        if not KINDS[finding.id].is_check:
+            yield replace(finding, severity=Severity.ERROR) if (finding.id, finding.path) in major else finding
 
 
 def check_lint(pair: Pair, rules: Rules) -> CheckResult:
@@ -72,8 +72,8 @@ def check_lint(pair: Pair, rules: Rules) -> CheckResult:
     if after is None or after.format is not None:
         return CheckResult()
     report = lint(after.loaded, rules.lint, rules.today)
-    known = {_what(one) for one in _lint_before(pair.before, rules)}
-    fresh = tuple(one for one in report.findings if _what(one) not in known)
+    known = {_what(finding) for finding in _lint_before(pair.before, rules)}
+    fresh = tuple(finding for finding in report.findings if _what(finding) not in known)
     return CheckResult(fresh, report.waived, len(report.findings) - len(fresh))
 
 
@@ -135,8 +135,8 @@ def policy_findings(document: Document, policies: Mapping[str, Contract], asks_r
             break
         above.append(policies[parent])
         parent = policies[parent].treaty.parent
-    for one in find_weakened_terms(contract, above):
-        yield Finding(one.kind, Severity.ERROR, str(one), one.path, spots.of(one.path))
+    for policy in find_weakened_terms(contract, above):
+        yield Finding(policy.kind, Severity.ERROR, str(policy), policy.path, spots.of(policy.path))
 
 
 def children_in_breach(
@@ -149,11 +149,11 @@ def children_in_breach(
     for document in documents:
         if not _is_below(document.contract, policy.contract.id, policies):
             continue
-        known = {one.message for one in find_weakened_terms(document.contract, (before,))} if before else set()
+        known = {term.message for term in find_weakened_terms(document.contract, (before,))} if before else set()
         violations = [
-            one.message
-            for one in find_weakened_terms(document.contract, (policy.contract,))
-            if one.message not in known
+            term.message
+            for term in find_weakened_terms(document.contract, (policy.contract,))
+            if term.message not in known
         ]
         if violations:
             child = f"{document.contract.id} {document.contract.version}"

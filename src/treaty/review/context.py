@@ -33,22 +33,24 @@ class RelatedFiles:
 
 def find_related(branch: Branch, touched: Sequence[Contents], limits: Limits) -> RelatedFiles:
     """Find the files that name the changed contracts or their policies, and the policies of those in turn."""
-    documents = [one for contents in touched for one in contents.documents if one.format is None]
-    asked: set[str] = set()
+    documents = [document for contents in touched for document in contents.documents if document.format is None]
+    seen: set[str] = set()
     found: dict[str, Contents] = {}
-    wanted = {one.contract.id for contents in touched for one in contents.documents} | set(_parents(documents))
+    wanted = {document.contract.id for contents in touched for document in contents.documents} | set(
+        _parents(documents)
+    )
     for _ in range(MAX_SEARCH_ROUNDS):
-        if not (wanted := wanted - asked):
+        if not (wanted := wanted - seen):
             break
-        asked |= wanted
+        seen |= wanted
         named = _naming(wanted)
-        files = [one for one in branch.mentioning(sorted(wanted)) if one.path not in found]
-        read = {one.path: read_file(one, limits) for one in files if named.search(one.content)}
+        files = [file for file in branch.mentioning(sorted(wanted)) if file.path not in found]
+        read = {file.path: read_file(file, limits) for file in files if named.search(file.content)}
         found |= read
-        wanted = set(_parents(one for contents in read.values() for one in contents.documents))
+        wanted = set(_parents(document for contents in read.values() for document in contents.documents))
     return RelatedFiles(
-        tuple(one for path in sorted(found) for one in found[path].documents),
-        tuple(one for path in sorted(found) for one in found[path].declared),
+        tuple(document for path in sorted(found) for document in found[path].documents),
+        tuple(subscription for path in sorted(found) for subscription in found[path].declared),
         tuple((path, found[path].problems) for path in sorted(found) if found[path].problems),
     )
 
@@ -56,9 +58,13 @@ def find_related(branch: Branch, touched: Sequence[Contents], limits: Limits) ->
 def policies_in_force(documents: Collection[Document]) -> dict[str, Contract]:
     """Return the binding version of each policy by id: the highest active one, else the highest one still in use."""
     by_id: dict[str, list[Contract]] = {}
-    for one in documents:
-        if one.format is None and is_policy(one.contract) and _status(one.contract) not in _ENDED_STATUSES:
-            by_id.setdefault(one.contract.id, []).append(one.contract)
+    for document in documents:
+        if (
+            document.format is None
+            and is_policy(document.contract)
+            and _status(document.contract) not in _ENDED_STATUSES
+        ):
+            by_id.setdefault(document.contract.id, []).append(document.contract)
     return {
         name: max(found, key=lambda one: (_status(one) is Status.ACTIVE, _order(one))) for name, found in by_id.items()
     }
@@ -72,7 +78,7 @@ def _naming(names: Collection[str]) -> re.Pattern[bytes]:
 
 
 def _parents(documents: Collection[Document] | Iterator[Document]) -> Iterator[str]:
-    return (one.contract.treaty.parent for one in documents if one.contract.treaty.parent)
+    return (document.contract.treaty.parent for document in documents if document.contract.treaty.parent)
 
 
 def _status(contract: Contract) -> Status | None:
@@ -119,13 +125,13 @@ class RegistrySession:
             return None
 
 
-def _placed(said: RegistryAnswer, document: Document) -> RegistryAnswer:
+def _placed(answer: RegistryAnswer, document: Document) -> RegistryAnswer:
     spots = DocumentPlaces(document)
 
     def locate(finding: Finding) -> Finding:
         return replace(finding, place=spots.of(finding.path) if finding.path else spots.key("version"))
 
-    return replace(said, findings=tuple(locate(one) for one in said.findings))
+    return replace(answer, findings=tuple(locate(remark) for remark in answer.findings))
 
 
 @dataclass(frozen=True)
@@ -164,18 +170,18 @@ def build_context(
     read: Sequence[ReadChange], around: RelatedFiles, rules: Rules, asking: RegistrySession
 ) -> ReviewContext:
     """Build the context from the changed and the related files."""
-    documents = (*(one for part in read for one in part.after.documents), *around.documents)
+    documents = (*(document for part in read for document in part.after.documents), *around.documents)
     versions: defaultdict[tuple[str, str], list[Document]] = defaultdict(list)
-    for one in documents:
-        if one.format is None:
-            versions[one.contract.id, one.contract.version].append(one)
+    for document in documents:
+        if document.format is None:
+            versions[document.contract.id, document.contract.version].append(document)
     held = {part.touched.after.path for part in read if part.touched.after}
     return ReviewContext(
         rules,
         asking,
         documents,
         around.documents,
-        (*(one for part in read for one in part.after.declared), *around.declared),
+        (*(subscription for part in read for subscription in part.after.declared), *around.declared),
         policies_in_force(documents),
         versions,
         frozenset(part.touched.before.path for part in read if part.touched.before) - held,

@@ -143,8 +143,8 @@ def _member(text: str, scalar: Node, version: str, changes: Sequence[str], newli
         return f', "{CHANGELOG}": [{flow_item(version, changes)}]'
     step = _step(text) or indent
     inner = indent + step
-    item = spread_item(version, changes, step, inner, newline)
-    return f',{newline}{indent}"{CHANGELOG}": [{newline}{inner}{item}{newline}{indent}]'
+    entry = spread_item(version, changes, step, inner, newline)
+    return f',{newline}{indent}"{CHANGELOG}": [{newline}{inner}{entry}{newline}{indent}]'
 
 
 def _step(text: str) -> str:
@@ -166,14 +166,14 @@ def _where(data: dict[str, Json]) -> tuple[str | int, ...]:
 
 def _listed(data: dict[str, Json]) -> list[Json]:
     """Return the entries of the changelog."""
-    found: Json = data
+    value: Json = data
     for part in _where(data):
-        found = found.get(part) if isinstance(found, dict) else found[int(part)]
-    return found if isinstance(found, list) else []
+        value = value.get(part) if isinstance(value, dict) else value[int(part)]
+    return value if isinstance(value, list) else []
 
 
 def _has_entry(data: dict[str, Json], version: str) -> bool:
-    return any(isinstance(one, dict) and one.get("version") == version for one in _listed(data))
+    return any(isinstance(entry, dict) and entry.get("version") == version for entry in _listed(data))
 
 
 def _is_right(before: dict[str, Json], after: dict[str, Json], version: str, changes: Sequence[str]) -> bool:
@@ -189,7 +189,9 @@ def _without(data: dict[str, Json]) -> dict[str, Json]:
     rest = {key: value for key, value in data.items() if key not in ("version", CHANGELOG)}
     if isinstance(rest.get("customProperties"), list):
         rest["customProperties"] = [
-            one for one in rest["customProperties"] if not (isinstance(one, dict) and one.get("property") == CHANGELOG)
+            entry
+            for entry in rest["customProperties"]
+            if not (isinstance(entry, dict) and entry.get("property") == CHANGELOG)
         ]
     return rest
 
@@ -210,10 +212,10 @@ class Node:
 
     def at(self, *pointer: str | int) -> Node | None:
         """Return the value at a pointer, or None."""
-        found: Node | None = self
+        node: Node | None = self
         for part in pointer:
-            found = found.children.get(part) if found is not None else None
-        return found
+            node = node.children.get(part) if node is not None else None
+        return node
 
 
 def locate(text: str) -> tuple[Node, int]:

@@ -43,7 +43,7 @@ def read_touched(touched: FileChange, limits: Limits) -> ReadChange:
 
 def pairs_of(read: Sequence[ReadChange], untouched: Sequence[Document]) -> Iterator[Pair]:
     """Yield every contract that the branch changes."""
-    yield from _own(read, [one for one in untouched if one.format is None])
+    yield from _own(read, [document for document in untouched if document.format is None])
     yield from _foreign(read)
 
 
@@ -51,9 +51,9 @@ def _own(read: Sequence[ReadChange], untouched: Sequence[Document]) -> Iterator[
     """Pair contracts by id; the predecessor is the latest version of the line, else the latest of all."""
     before = [one for part in read for one in part.before.documents if one.format is None]
     after = [one for part in read for one in part.after.documents if one.format is None]
-    for one in after:
-        earlier = tuple(other for other in (*before, *untouched) if other.contract.id == one.contract.id)
-        yield Pair(_followed(earlier, one), one, earlier)
+    for document in after:
+        earlier = tuple(other for other in (*before, *untouched) if other.contract.id == document.contract.id)
+        yield Pair(_followed(earlier, document), document, earlier)
     kept = {_line(one) for one in (*after, *untouched)}
     for part in read:
         here = {one.contract.id for one in part.after.documents}
@@ -62,17 +62,17 @@ def _own(read: Sequence[ReadChange], untouched: Sequence[Document]) -> Iterator[
                 yield Pair(gone, None)
 
 
-def _followed(earlier: Sequence[Document], one: Document) -> Document | None:
+def _followed(earlier: Sequence[Document], document: Document) -> Document | None:
     """Return the same contract if it was only moved, else its predecessor."""
-    same = [other for other in earlier if other.contract == one.contract]
+    same = [other for other in earlier if other.contract == document.contract]
     if same:
-        return next((other for other in same if other.path == one.path), same[0])
-    found = predecessor([other.contract for other in earlier], one.contract)
-    return next((other for other in earlier if other.contract is found), None)
+        return next((other for other in same if other.path == document.path), same[0])
+    previous = predecessor([other.contract for other in earlier], document.contract)
+    return next((other for other in earlier if other.contract is previous), None)
 
 
-def _line(one: Document) -> tuple[str, str]:
-    return one.contract.id, one.contract.line or one.contract.version
+def _line(document: Document) -> tuple[str, str]:
+    return document.contract.id, document.contract.line or document.contract.version
 
 
 def _foreign(read: Sequence[ReadChange]) -> Iterator[Pair]:
@@ -80,23 +80,25 @@ def _foreign(read: Sequence[ReadChange]) -> Iterator[Pair]:
     gone: list[Document] = []
     new: list[Document] = []
     for part in read:
-        before = [one for one in part.before.documents if one.format and not part.after.problems]
-        after = [one for one in part.after.documents if one.format]
+        before = [document for document in part.before.documents if document.format and not part.after.problems]
+        after = [document for document in part.after.documents if document.format]
         yield from _matched(before, after)
         if len(before) == len(after) == 1 and before[0].format == after[0].format:
             yield Pair(before.pop(), after.pop())
         gone += before
         new += after
     yield from _matched(gone, new)
-    yield from (Pair(None, one) for one in new)
-    yield from (Pair(one, None) for one in gone)
+    yield from (Pair(None, document) for document in new)
+    yield from (Pair(removed, None) for removed in gone)
 
 
 def _matched(before: list[Document], after: list[Document]) -> Iterator[Pair]:
     """Yield the schemas that both lists have, and remove them from the lists."""
-    for one in list(after):
-        same = next((old for old in before if (old.format, old.contract.id) == (one.format, one.contract.id)), None)
+    for document in list(after):
+        same = next(
+            (old for old in before if (old.format, old.contract.id) == (document.format, document.contract.id)), None
+        )
         if same is not None:
             before.remove(same)
-            after.remove(one)
-            yield Pair(same, one)
+            after.remove(document)
+            yield Pair(same, document)

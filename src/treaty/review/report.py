@@ -98,21 +98,23 @@ class ContractReview:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """All findings, errors first, then by line."""
-        return tuple(sorted(dict.fromkeys(one for _, one in self.said), key=lambda one: one.sort_key))
+        return tuple(sorted(dict.fromkeys(finding for _, finding in self.said), key=lambda fromkey: fromkey.sort_key))
 
     def of(self, section: Section) -> tuple[Finding, ...]:
         """Return the findings of one check."""
-        return tuple(sorted((one for which, one in self.said if which is section), key=lambda one: one.sort_key))
+        return tuple(
+            sorted((finding for which, finding in self.said if which is section), key=lambda one: one.sort_key)
+        )
 
     @property
     def errors(self) -> tuple[Finding, ...]:
         """The findings that block the merge."""
-        return tuple(one for one in self.findings if one.severity is Severity.ERROR)
+        return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
         """The findings that do not block the merge."""
-        return tuple(one for one in self.findings if one.severity is Severity.WARNING)
+        return tuple(finding for finding in self.findings if finding.severity is Severity.WARNING)
 
     @property
     def may_merge(self) -> bool:
@@ -121,7 +123,7 @@ class ContractReview:
 
     def having(self, *effects: str) -> tuple[Affected, ...]:
         """Return the affected consumers and lines with one of some effects."""
-        return tuple(one for one in self.affected if one.effect in effects)
+        return tuple(affected for affected in self.affected if affected.effect in effects)
 
     @property
     def version_is_enough(self) -> bool:
@@ -146,12 +148,12 @@ class Review:
     @property
     def may_merge(self) -> bool:
         """Whether every contract may merge."""
-        return all(one.may_merge for one in self.contracts)
+        return all(contract.may_merge for contract in self.contracts)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All findings of all contracts."""
-        return tuple(finding for one in self.contracts for finding in one.findings)
+        return tuple(finding for contract in self.contracts for finding in contract.findings)
 
 
 def review_as_data(review: Review) -> dict[str, Any]:
@@ -161,30 +163,30 @@ def review_as_data(review: Review) -> dict[str, Any]:
         "commit": review.commit,
         "may_merge": review.may_merge,
         "registry": None if review.registry is None else {"name": review.registry, "silent": review.silent},
-        "contracts": [contract_as_data(one) for one in review.contracts],
+        "contracts": [contract_as_data(contract) for contract in review.contracts],
     }
 
 
-def contract_as_data(one: ContractReview) -> dict[str, Any]:
+def contract_as_data(contract: ContractReview) -> dict[str, Any]:
     """Return the review of one contract as plain data."""
-    verdict = verdict_as_data(one.verdict, (), one.renames) if one.verdict else {}
+    verdict = verdict_as_data(contract.verdict, (), contract.renames) if contract.verdict else {}
     return {
-        "path": one.path,
-        "was": one.was,
-        "contract": one.contract,
-        "format": one.format,
-        "standing": one.standing.value,
-        "before": one.before,
-        "after": one.after,
-        "may_merge": one.may_merge,
+        "path": contract.path,
+        "was": contract.was,
+        "contract": contract.contract,
+        "format": contract.format,
+        "standing": contract.standing.value,
+        "before": contract.before,
+        "after": contract.after,
+        "may_merge": contract.may_merge,
         "mode": verdict.get("mode"),
         "compatible": verdict.get("compatible"),
-        "admissible": verdict.get("admissible") if one.format is None else None,
+        "admissible": verdict.get("admissible") if contract.format is None else None,
         "required_bump": verdict.get("required_bump"),
-        "required_version": one.required_version,
+        "required_version": contract.required_version,
         "changes": verdict.get("changes", []),
         "suggested_renames": verdict.get("suggested_renames", []),
-        **{f"{section.value}": [finding.as_data() for finding in one.of(section)] for section in Section},
+        **{f"{section.value}": [finding.as_data() for finding in contract.of(section)] for section in Section},
         "waived": [
             {
                 **waived.finding.as_data(),
@@ -192,32 +194,32 @@ def contract_as_data(one: ContractReview) -> dict[str, Any]:
                 "reason": waived.waiver.reason,
                 "until": waived.waiver.until.isoformat(),
             }
-            for waived in one.waived
+            for waived in contract.waived
         ],
-        "older_lint": one.older_lint,
-        "affected": [_affected(party) for party in one.affected],
-        "more_affected": one.more_affected,
-        "registered": _registered(one),
-        "losses": list(one.losses),
+        "older_lint": contract.older_lint,
+        "affected": [_affected(party) for party in contract.affected],
+        "more_affected": contract.more_affected,
+        "registered": _registered(contract),
+        "losses": list(contract.losses),
     }
 
 
-def _registered(one: ContractReview) -> dict[str, Any] | None:
-    if one.registry is None:
+def _registered(contract: ContractReview) -> dict[str, Any] | None:
+    if contract.registry is None:
         return None
-    says = one.registry
+    says = contract.registry
     return {"before": says.before, "same": says.registered, "required_version": says.required_version}
 
 
-def _affected(one: Affected) -> dict[str, Any]:
+def _affected(affected: Affected) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "kind": one.kind,
-        "effect": one.effect,
-        "class": one.consumer_class,
-        "critical": one.critical,
-        "contact": one.contact,
-        "fields": list(one.fields),
-        "steps": [{"field": step.field, "action": step.action} for step in one.steps],
-        "known_from": one.known_from,
+        "name": affected.name,
+        "kind": affected.kind,
+        "effect": affected.effect,
+        "class": affected.consumer_class,
+        "critical": affected.critical,
+        "contact": affected.contact,
+        "fields": list(affected.fields),
+        "steps": [{"field": step.field, "action": step.action} for step in affected.steps],
+        "known_from": affected.known_from,
     }

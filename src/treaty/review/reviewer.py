@@ -28,70 +28,74 @@ SectionFindings = list[tuple[Section, Finding]]
 
 def review(branch: Branch, rules: Rules, registry: RegistryGateway | None = None) -> Review:
     """Review every contract that a branch changes; without a registry, only the repository is used."""
-    read = [read_touched(one, rules.limits) for one in branch.touched]
-    around = find_related(branch, [side for one in read for side in (one.before, one.after)], rules.limits)
+    read = [read_touched(touched_file, rules.limits) for touched_file in branch.touched]
+    around = find_related(branch, [side for part in read for side in (part.before, part.after)], rules.limits)
     asking = RegistrySession(registry)
-    scene = build_context(read, around, rules, asking)
-    found = [_review_pair(pair, scene) for pair in pairs_of(read, around.documents)]
-    found += [_unreadable(one.touched.path, _file_problems(one)) for one in read if one.after.problems]
-    found += [_unreadable(path, map(_as_warning, problems)) for path, problems in around.problems]
-    found.sort(key=lambda one: (one.path, one.name, one.after or "", one.standing))
-    return Review(branch.base, branch.commit, tuple(found), registry.name if registry else None, asking.silent)
+    context = build_context(read, around, rules, asking)
+    reviews = [_review_pair(pair, context) for pair in pairs_of(read, around.documents)]
+    reviews += [_unreadable(part.touched.path, _file_problems(part)) for part in read if part.after.problems]
+    reviews += [_unreadable(path, map(_as_warning, problems)) for path, problems in around.problems]
+    reviews.sort(key=lambda one: (one.path, one.name, one.after or "", one.standing))
+    return Review(branch.base, branch.commit, tuple(reviews), registry.name if registry else None, asking.silent)
 
 
-def _review_pair(pair: Pair, scene: ReviewContext) -> ContractReview:
+def _review_pair(pair: Pair, context: ReviewContext) -> ContractReview:
     if pair.after is not None:
-        return _review_present(pair, pair.after, scene)
-    return _review_removed(pair, pair.document, scene)
+        return _review_present(pair, pair.after, context)
+    return _review_removed(pair, pair.document, context)
 
 
-def _review_present(pair: Pair, after: Document, scene: ReviewContext) -> ContractReview:
-    rules, before, contract = scene.rules, pair.before, after.contract
+def _review_present(pair: Pair, after: Document, context: ReviewContext) -> ContractReview:
+    rules, before, contract = context.rules, pair.before, after.contract
     verdict = judge_pair(pair, rules)
-    asked = scene.asking.about(pair)
+    answer = context.asking.about(pair)
     broken = check_compatibility(pair, verdict, rules) if verdict else apply_project_waivers((), contract.id, rules)
-    bound = apply_project_waivers(_policy(pair, after, scene), contract.id, rules)
+    bound = apply_project_waivers(_policy(pair, after, context), contract.id, rules)
     legible = check_lint(pair, rules)
-    said: SectionFindings = [(Section.DOCUMENT, one) for one in scene.duplicates_of(after)]
-    said += [(Section.COMPATIBILITY, one) for one in broken.findings]
-    said += [(Section.POLICY, one) for one in bound.findings]
-    said += [(Section.LINT, one) for one in legible.findings]
-    known = {(one.id, one.path) for _, one in said}
-    said += [(Section.REGISTRY, one) for one in (asked.findings if asked else ()) if (one.id, one.path) not in known]
-    hit = affected_by(verdict, before.contract, scene.declared, scene.documents) if verdict and before else ()
+    findings: SectionFindings = [(Section.DOCUMENT, finding) for finding in context.duplicates_of(after)]
+    findings += [(Section.COMPATIBILITY, finding) for finding in broken.findings]
+    findings += [(Section.POLICY, finding) for finding in bound.findings]
+    findings += [(Section.LINT, finding) for finding in legible.findings]
+    known = {(finding.id, finding.path) for _, finding in findings}
+    findings += [
+        (Section.REGISTRY, finding)
+        for finding in (answer.findings if answer else ())
+        if (finding.id, finding.path) not in known
+    ]
+    hit = affected_by(verdict, before.contract, context.declared, context.documents) if verdict and before else ()
     ours = after.format is None
     return ContractReview(
         path=after.path,
         standing=_standing(pair, verdict),
         contract=contract.id,
         format=after.format,
-        was=scene.moved_from(pair),
+        was=context.moved_from(pair),
         before=before.contract.version if before and ours else None,
         after=contract.version if ours else None,
         verdict=verdict,
-        required_version=_required(verdict, asked) if ours else None,
+        required_version=_required(verdict, answer) if ours else None,
         renames=suggest_renames(before.contract, contract) if before else (),
-        said=tuple(said),
+        said=tuple(findings),
         waived=(*broken.waived, *bound.waived, *legible.waived),
         older_lint=legible.older,
-        affected=merge_affected((*hit, *with_steps(asked.affected if asked else (), verdict))),
-        more_affected=asked.more if asked else 0,
-        registry=asked,
+        affected=merge_affected((*hit, *with_steps(answer.affected if answer else (), verdict))),
+        more_affected=answer.more if answer else 0,
+        registry=answer,
         losses=after.losses,
     )
 
 
-def _review_removed(pair: Pair, before: Document, scene: ReviewContext) -> ContractReview:
+def _review_removed(pair: Pair, before: Document, context: ReviewContext) -> ContractReview:
     contract = before.contract
-    asked = scene.asking.about(pair)
+    answer = context.asking.about(pair)
     finding = removal_finding(before)
-    if asked is not None and asked.registered and not asked.findings:
+    if answer is not None and answer.registered and not answer.findings:
         message = f"{finding.message}; it is retired in the registry"
         finding = replace(finding, severity=Severity.INFO, message=message, hint=None)
-    gone = apply_project_waivers((finding,), contract.id, scene.rules)
-    hit = affected_by_removal(contract, scene.declared, scene.documents)
+    gone = apply_project_waivers((finding,), contract.id, context.rules)
+    hit = affected_by_removal(contract, context.declared, context.documents)
     findings: SectionFindings = [(Section.DOCUMENT, one) for one in gone.findings]
-    findings += [(Section.REGISTRY, replace(one, place=finding.place)) for one in (asked.findings if asked else ())]
+    findings += [(Section.REGISTRY, replace(one, place=finding.place)) for one in (answer.findings if answer else ())]
     return ContractReview(
         path=before.path,
         standing=ContractState.REMOVED,
@@ -100,20 +104,22 @@ def _review_removed(pair: Pair, before: Document, scene: ReviewContext) -> Contr
         before=contract.version if before.format is None else None,
         said=tuple(findings),
         waived=gone.waived,
-        affected=merge_affected((*hit, *(asked.affected if asked else ()))),
-        more_affected=asked.more if asked else 0,
-        registry=asked,
+        affected=merge_affected((*hit, *(answer.affected if answer else ()))),
+        more_affected=answer.more if answer else 0,
+        registry=answer,
     )
 
 
 def _unreadable(path: str, problems: Iterable[Finding]) -> ContractReview:
-    return ContractReview(path, ContractState.UNREADABLE, said=tuple((Section.DOCUMENT, one) for one in problems))
+    return ContractReview(
+        path, ContractState.UNREADABLE, said=tuple((Section.DOCUMENT, problem) for problem in problems)
+    )
 
 
-def _file_problems(one: ReadChange) -> Iterable[Finding]:
+def _file_problems(change: ReadChange) -> Iterable[Finding]:
     """Return the problems of a file; they are errors if the file had contracts before."""
-    held = bool(one.before.documents)
-    return (replace(finding, severity=Severity.ERROR) if held else finding for finding in one.after.problems)
+    held = bool(change.before.documents)
+    return (replace(finding, severity=Severity.ERROR) if held else finding for finding in change.after.problems)
 
 
 def _as_warning(finding: Finding) -> Finding:
@@ -128,20 +134,20 @@ def _standing(pair: Pair, verdict: Verdict | None) -> ContractState:
     return ContractState.UNCHANGED if same else ContractState.CHANGED
 
 
-def _policy(pair: Pair, after: Document, scene: ReviewContext) -> Iterator[Finding]:
+def _policy(pair: Pair, after: Document, context: ReviewContext) -> Iterator[Finding]:
     if after.format is not None:
         return
-    yield from policy_findings(after, scene.policies, scene.asking.answers)
+    yield from policy_findings(after, context.policies, context.asking.answers)
     before = pair.before.contract if pair.before else None
-    yield from children_in_breach(after, before, scene.untouched, scene.policies)
+    yield from children_in_breach(after, before, context.untouched, context.policies)
 
 
-def _required(verdict: Verdict | None, asked: RegistryAnswer | None) -> str | None:
+def _required(verdict: Verdict | None, answer: RegistryAnswer | None) -> str | None:
     own = verdict.required_version if verdict and verdict.judged else None
-    return higher_version(own, asked.required_version if asked else None)
+    return higher_version(own, answer.required_version if answer else None)
 
 
 def higher_version(one: str | None, other: str | None) -> str | None:
     """Return the higher of two versions, ignoring texts that are not versions."""
-    found = [text for text in (one, other) if text and try_parse_version(text)]
-    return max(found, key=lambda text: try_parse_version(text) or 0, default=None)
+    versions = [text for text in (one, other) if text and try_parse_version(text)]
+    return max(versions, key=lambda text: try_parse_version(text) or 0, default=None)

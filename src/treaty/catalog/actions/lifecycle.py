@@ -19,8 +19,8 @@ _SHOWN = 12
 
 
 def _one(source: Source, values: FormValues) -> tuple[DocumentAnswer, Line]:
-    found = source.get(values.required("contract", "The contract"), values.required("version", "The version"))
-    return found, parse_line(found.line)
+    version_answer = source.get(values.required("contract", "The contract"), values.required("version", "The version"))
+    return version_answer, parse_line(version_answer.line)
 
 
 def version(source: Source, values: FormValues) -> ActionSubject:
@@ -39,12 +39,12 @@ def version_to_retire(source: Source, values: FormValues) -> ActionSubject:
 def line(source: Source, values: FormValues) -> ActionSubject:
     """Return a line as the subject of an action."""
     named = parse_line(values.required("line", "The line"))
-    here = next((one for one in source.lines(named.contract) if one.line == str(named)), None)
+    here = next((line_answer for line_answer in source.lines(named.contract) if line_answer.line == str(named)), None)
     if here is None:
         raise no_line(named)
-    found = source.get(named.contract, here.latest)
+    version_answer = source.get(named.contract, here.latest)
     facts = (("Status", here.status), ("Versions", str(here.versions)))
-    return _subject(source, found, named, str(named), facts)
+    return _subject(source, version_answer, named, str(named), facts)
 
 
 def line_to_retire(source: Source, values: FormValues) -> ActionSubject:
@@ -53,21 +53,21 @@ def line_to_retire(source: Source, values: FormValues) -> ActionSubject:
 
 
 def _subject(
-    source: Source, found: DocumentAnswer, line: Line, name: str, facts: tuple[tuple[str, str], ...]
+    source: Source, document: DocumentAnswer, line: Line, name: str, facts: tuple[tuple[str, str], ...]
 ) -> ActionSubject:
-    teams = frozenset(owner.team for owner in found.owners)
+    teams = frozenset(owner.team for owner in document.owners)
     readers = [
-        one.consumer
-        for one in source.consumers.subscriptions(contract=line.contract, limit=1_000).items
-        if one.line == str(line)
+        subscription.consumer
+        for subscription in source.consumers.subscriptions(contract=line.contract, limit=1_000).items
+        if subscription.line == str(line)
     ]
     shown = ", ".join(readers[:_SHOWN]) + (f" and {len(readers) - _SHOWN} more" if len(readers) > _SHOWN else "")
-    action = Action.GOVERN if is_policy(contract_from(found.document)) else Action.ADVANCE
+    action = Action.GOVERN if is_policy(contract_from(document.document)) else Action.ADVANCE
     return ActionSubject(
         name,
         action,
-        Resource("contract", found.contract, teams),
-        links.versions(found.contract),
+        Resource("contract", document.contract, teams),
+        links.versions(document.contract),
         (*facts, ("Owners", ", ".join(sorted(teams)) or "none"), ("Consumers of the line", shown or "none")),
     )
 

@@ -14,34 +14,36 @@ from treaty.registry.model import BoardAnswer, MigrationConsumerAnswer, Proposal
 def _find_consumer(source: Source, values: FormValues) -> tuple[BoardAnswer, MigrationConsumerAnswer]:
     board = source.migrations.get(values.number("migration"))
     name = values.required("consumer", "The consumer")
-    found = next((one for one in board.consumers if one.consumer == name), None)
-    if found is None:
+    match = next((consumer for consumer in board.consumers if consumer.consumer == name), None)
+    if match is None:
         raise NotFound(f"{name!r} is not part of the migration from {board.before} to {board.after}")
-    return board, found
+    return board, match
 
 
 def _consumer_subject(source: Source, values: FormValues) -> ActionSubject:
-    board, one = _find_consumer(source, values)
-    team = one.team or one.consumer
-    return _subject(board, one, Action.SUBSCRIBE, Resource("subscription", one.consumer, frozenset({team})))
+    board, consumer = _find_consumer(source, values)
+    team = consumer.team or consumer.consumer
+    return _subject(board, consumer, Action.SUBSCRIBE, Resource("subscription", consumer.consumer, frozenset({team})))
 
 
 def _waiver_subject(source: Source, values: FormValues) -> ActionSubject:
-    board, one = _find_consumer(source, values)
-    return _subject(board, one, Action.WAIVE, Resource("migration", board.before))
+    board, consumer = _find_consumer(source, values)
+    return _subject(board, consumer, Action.WAIVE, Resource("migration", board.before))
 
 
-def _subject(board: BoardAnswer, one: MigrationConsumerAnswer, action: Action, resource: Resource) -> ActionSubject:
+def _subject(
+    board: BoardAnswer, consumer: MigrationConsumerAnswer, action: Action, resource: Resource
+) -> ActionSubject:
     facts = (
         ("Migration", f"{board.before} → {board.after}"),
-        ("Consumer", one.consumer),
-        ("State", one.state),
-        ("Effect", one.effect),
-        ("Fields", ", ".join(one.fields) or "not specified"),
+        ("Consumer", consumer.consumer),
+        ("State", consumer.state),
+        ("Effect", consumer.effect),
+        ("Fields", ", ".join(consumer.fields) or "not specified"),
         ("Ends on", str(board.ends_on) if board.ends_on else "not set"),
     )
     return ActionSubject(
-        f"{one.consumer}, {board.before} → {board.after}", action, resource, links.migration(board.id), facts
+        f"{consumer.consumer}, {board.before} → {board.after}", action, resource, links.migration(board.id), facts
     )
 
 
@@ -125,22 +127,22 @@ MIGRATION_ACTIONS = (
 
 
 def _proposal_subject(source: Source, values: FormValues) -> ActionSubject:
-    one, teams = _proposal(source, values.number("proposal"))
+    proposal, teams = _proposal(source, values.number("proposal"))
     facts = (
-        ("Contract", one.contract),
-        ("Version", one.version),
-        ("Proposed by", one.proposed_by),
-        ("Proposed on", f"{format_datetime(one.proposed_at)} UTC"),
-        ("State", one.state),
+        ("Contract", proposal.contract),
+        ("Version", proposal.version),
+        ("Proposed by", proposal.proposed_by),
+        ("Proposed on", f"{format_datetime(proposal.proposed_at)} UTC"),
+        ("State", proposal.state),
     )
-    name = f"{one.contract} {one.version}"
-    waiting = source.migrations.list(contract=one.contract, state="proposed", limit=100).items
-    missing = [consumer for it in waiting if it.proposal == one.id for consumer in it.missing]
+    name = f"{proposal.contract} {proposal.version}"
+    waiting = source.migrations.list(contract=proposal.contract, state="proposed", limit=100).items
+    missing = [consumer for migration in waiting if migration.proposal == proposal.id for consumer in migration.missing]
     warnings = (f"Waiting for acknowledgement by {', '.join(missing)}.",) if missing else ()
     return ActionSubject(
         name,
         Action.APPROVE,
-        Resource("proposal", name, teams, one.proposed_by),
+        Resource("proposal", name, teams, proposal.proposed_by),
         links.proposals(),
         facts,
         warnings,
@@ -150,12 +152,12 @@ def _proposal_subject(source: Source, values: FormValues) -> ActionSubject:
 
 def _proposal(source: Source, identity: int) -> tuple[ProposalAnswer, frozenset[str]]:
     still = iterate_pages(lambda cursor, limit: source.governance.proposals(state="open", cursor=cursor, limit=limit))
-    found = next((one for one in still if one.id == identity), None)
-    if found is None:
+    match = next((proposal for proposal in still if proposal.id == identity), None)
+    if match is None:
         raise NotFound(f"no proposal {identity} is open")
-    lines = source.lines(found.contract)
-    owners = source.get(found.contract, lines[0].latest).owners if lines else []
-    return found, frozenset(owner.team for owner in owners)
+    lines = source.lines(match.contract)
+    owners = source.get(match.contract, lines[0].latest).owners if lines else []
+    return match, frozenset(owner.team for owner in owners)
 
 
 def _approve(source: Source, values: FormValues) -> str:

@@ -57,7 +57,9 @@ class FormValues:
 
     def items(self, name: str) -> tuple[str, ...]:
         """Return the items of a text separated by commas or line breaks."""
-        return tuple(item.strip() for item in self.raw(name).replace(",", "\n").splitlines() if item.strip())
+        return tuple(
+            splitline.strip() for splitline in self.raw(name).replace(",", "\n").splitlines() if splitline.strip()
+        )
 
     def number(self, name: str) -> int:
         """Return the value of a field as a positive integer."""

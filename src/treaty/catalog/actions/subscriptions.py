@@ -56,18 +56,18 @@ def _subscription_subject(source: Source, values: FormValues) -> ActionSubject:
 
 
 def _find_line(source: Source, contract: str, line: str) -> LineAnswer:
-    found = next((one for one in source.lines(contract) if one.line == line), None)
-    if found is None:
+    match = next((answer for answer in source.lines(contract) if answer.line == line), None)
+    if match is None:
         raise no_line(parse_line(line))
-    return found
+    return match
 
 
 def _find_subscription(source: Source, consumer: str, line: str) -> SubscriptionAnswer:
     subscriptions = source.consumers.subscriptions(consumer=consumer, limit=1_000).items
-    found = next((one for one in subscriptions if one.line == line), None)
-    if found is None:
+    match = next((subscription for subscription in subscriptions if subscription.line == line), None)
+    if match is None:
         raise not_reading(consumer, line)
-    return found
+    return match
 
 
 def _subscribe(source: Source, values: FormValues) -> str:
@@ -113,7 +113,10 @@ SUBSCRIPTION_ACTIONS = (
                 "Class",
                 "choice",
                 required=True,
-                choices=tuple((one.value, f"{one.value.replace('_', ' ')}: {one.words}") for one in ConsumerClass),
+                choices=tuple(
+                    (consumer_class.value, f"{consumer_class.value.replace('_', ' ')}: {consumer_class.words}")
+                    for consumer_class in ConsumerClass
+                ),
             ),
             FormField("fields", "Fields", "ticks", hint="If no field is selected, any change may affect the consumer."),
             FormField(

@@ -48,7 +48,7 @@ def _role_denial(action: PageAction, visitor: Visitor) -> str | None:
     """Return why the roles or scopes of a visitor rule out this action, whatever they enter."""
     actor, rule = visitor.actor, RULES[action.action]
     if actor is None or (
-        {one.role for one in actor.grants} & (rule.anywhere | rule.in_team) and rule.scope in actor.scopes
+        {grant.role for grant in actor.grants} & (rule.anywhere | rule.in_team) and rule.scope in actor.scopes
     ):
         return None
     roles = ", ".join(sorted(rule.anywhere | rule.in_team))

@@ -126,39 +126,47 @@ def static_changes_page(source: Source, today: date) -> Page:
 
 def upcoming_dates(answers: Iterable[UpcomingAnswer], today: date) -> tuple[UpcomingDate, ...]:
     """Return upcoming dates for the page."""
-    return tuple(UpcomingDate(one, safe_address(one.link), one.on < today) for one in answers)
+    return tuple(UpcomingDate(answer, safe_address(answer.link), answer.on < today) for answer in answers)
 
 
 def _open_migrations(source: Source, today: date, teams: frozenset[str]) -> tuple[MigrationSummary, ...]:
     """Return open and proposed migrations, most urgent first."""
     answers = [
-        one
+        migration
         for state in ("open", "proposed")
-        for one in source.migrations.list(state=state, limit=_MAX_MIGRATIONS).items
+        for migration in source.migrations.list(state=state, limit=_MAX_MIGRATIONS).items
     ]
     urgency = {"failing": 0, "warning": 1}
-    migrations = [summarize_migration(one, today, teams) for one in answers]
-    return tuple(sorted(migrations, key=lambda one: (urgency.get(one.window.state, 2), one.window.ends_on or date.max)))
+    migrations = [summarize_migration(answer, today, teams) for answer in answers]
+    return tuple(
+        sorted(
+            migrations,
+            key=lambda migration: (urgency.get(migration.window.state, 2), migration.window.ends_on or date.max),
+        )
+    )
 
 
 def _month_summary(source: Source, today: date) -> tuple[tuple[str, str], ...]:
     """Count the activity of this month."""
     activity = source.activity(since=today.replace(day=1), limit=_MAX_COUNTED)
-    counts: Counter[tuple[str, str]] = Counter((one.kind, one.did) for one in activity.items)
+    counts: Counter[tuple[str, str]] = Counter((entry.kind, entry.did) for entry in activity.items)
     more = "+" if activity.next else ""
-    totals = ((counts[step], one, many) for step, (one, many) in _MONTH_SUMMARY.items() if counts[step])
-    return tuple((f"{count:,}{more}", one if count == 1 else many) for count, one, many in totals)
+    totals = ((counts[step], singular, many) for step, (singular, many) in _MONTH_SUMMARY.items() if counts[step])
+    return tuple((f"{count:,}{more}", total if count == 1 else many) for count, total, many in totals)
 
 
 def _by_day(source: Source, answers: list[ActivityAnswer]) -> Iterable[tuple[date, Iterable[ActivityEntry]]]:
-    waived = {one.contract for one in answers if one.kind == "waiver" and one.contract}
+    waived = {answer.contract for answer in answers if answer.kind == "waiver" and answer.contract}
     missing = {name for name in waived if not _is_registered(source, name)}
-    entries = (ActivityEntry(one, one.contract not in missing and not _was_never_registered(one)) for one in answers)
-    return groupby(entries, key=lambda it: it.entry.at.date())
+    entries = (
+        ActivityEntry(answer, answer.contract not in missing and not _was_never_registered(answer))
+        for answer in answers
+    )
+    return groupby(entries, key=lambda entry: entry.entry.at.date())
 
 
-def _was_never_registered(one: ActivityAnswer) -> bool:
-    return one.kind == "refusal" and one.line is None
+def _was_never_registered(activity: ActivityAnswer) -> bool:
+    return activity.kind == "refusal" and activity.line is None
 
 
 def _is_registered(source: Source, contract: str) -> bool:

@@ -87,7 +87,7 @@ def _page(
 def _examples(source: Source) -> list[ContractAnswer]:
     """Return a few contracts to try, most consumers first."""
     contracts = source.search(Query(), limit=_EXAMPLE_CANDIDATES).items
-    return sorted(contracts, key=lambda one: -one.consumers)[:_MAX_EXAMPLES]
+    return sorted(contracts, key=lambda contract: -contract.consumers)[:_MAX_EXAMPLES]
 
 
 def _document_text(source: Source, contract: str, version: str | None) -> str:

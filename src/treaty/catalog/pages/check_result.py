@@ -58,8 +58,10 @@ class IssueRow:
 
 def change_rows(verdict: Verdict, impact: ImpactAnswer) -> tuple[ChangeRow, ...]:
     """Return all changes, most severe first."""
-    fields_by_consumer = {one.name: frozenset(one.fields) for one in impact.having("hit", "unknown", "exposed")}
-    rows = [_row(item, fields_by_consumer) for item in verdict.judged]
+    fields_by_consumer = {
+        affected.name: frozenset(affected.fields) for affected in impact.having("hit", "unknown", "exposed")
+    }
+    rows = [_row(judged, fields_by_consumer) for judged in verdict.judged]
     return tuple(sorted(rows, key=lambda row: (_SEVERITY_ORDER[row.severity], row.path, row.kind)))
 
 
@@ -67,9 +69,9 @@ def issue_rows(report: CompatibilityReport, changes: Iterable[ChangeRow]) -> tup
     """Return the issues of a report that no change explains."""
     explained = {(row.kind, row.message) for row in changes}
     return tuple(
-        IssueRow(one.kind, one.severity, one.field, one.message, suggested_fix(one.kind))
-        for one in report.issues
-        if (one.kind, one.message) not in explained
+        IssueRow(issue.kind, issue.severity, issue.field, issue.message, suggested_fix(issue.kind))
+        for issue in report.issues
+        if (issue.kind, issue.message) not in explained
     )
 
 
@@ -77,26 +79,26 @@ def suggested_fix(kind: str) -> str | None:
     """Return the advice on the page of a kind, or None."""
     known = KINDS.get(kind)
     paragraphs = known.page.split("\n\n") if known else []
-    advice = next((one for one in paragraphs if one.startswith(_FIX_PREFIX)), None)
+    advice = next((paragraph for paragraph in paragraphs if paragraph.startswith(_FIX_PREFIX)), None)
     if advice is None:
         return None
     text = " ".join(advice.removeprefix(_FIX_PREFIX).split()).replace("`", "")
     return text[:1].upper() + text[1:]
 
 
-def _row(item: JudgedChange, fields_by_consumer: dict[str, frozenset[str]]) -> ChangeRow:
-    change = item.change
+def _row(judged: JudgedChange, fields_by_consumer: dict[str, frozenset[str]]) -> ChangeRow:
+    change = judged.change
     hit = [name for name, fields in fields_by_consumer.items() if change.field is not None and change.field in fields]
     return ChangeRow(
         change.kind,
-        item.severity.value,
+        judged.severity.value,
         change.path or "contract",
         _format_value(change.before),
         _format_value(change.after),
-        item.message,
-        tuple(BROKEN_PARTIES[one] for one in sorted(item.breaks)),
-        str(item.grade.bump),
-        suggested_fix(change.kind) if item.severity.value != "info" else None,
+        judged.message,
+        tuple(BROKEN_PARTIES[party] for party in sorted(judged.breaks)),
+        str(judged.grade.bump),
+        suggested_fix(change.kind) if judged.severity.value != "info" else None,
         tuple(hit),
     )
 
@@ -141,7 +143,9 @@ class CheckResult:
     @property
     def consumers_affected(self) -> int:
         """Number of consumers that are or may be affected."""
-        return sum(1 for one in self.affected if one.effect in ("hit", "unknown") and one.kind == "consumer")
+        return sum(
+            1 for affected in self.affected if affected.effect in ("hit", "unknown") and affected.kind == "consumer"
+        )
 
     @property
     def lint_findings(self) -> tuple[Finding, ...]:
@@ -162,7 +166,7 @@ def check_document(source: Source, content: bytes, mode: str | None, grading: Gr
     verdict = _verdict(before, prepared.contract, report, grading)
     rows = change_rows(verdict, impact) if verdict else ()
     known = {issue.message for issue in report.issues}
-    named = {one.name for one in impact.affected}  # they have their own rows
+    named = {affected.name for affected in impact.affected}  # they have their own rows
     return CheckResult(
         _headline(report, impact, rows, decision),
         prepared.contract.id,
@@ -173,11 +177,11 @@ def check_document(source: Source, content: bytes, mode: str | None, grading: Gr
         rows,
         issue_rows(report, rows),
         tuple(
-            one
-            for one in decision.reasons
-            if one.message not in known and not any(one.message.startswith(f"{name} ") for name in named)
+            reason
+            for reason in decision.reasons
+            if reason.message not in known and not any(reason.message.startswith(f"{name} ") for name in named)
         ),
-        tuple(sorted(impact.affected, key=lambda one: (_EFFECT_ORDER[one.effect], one.name))),
+        tuple(sorted(impact.affected, key=lambda affected: (_EFFECT_ORDER[affected.effect], affected.name))),
         impact.more,
         lint(parse(reading), LintSettings(), today),
         suggest_renames(before, prepared.contract) if before else (),
@@ -264,7 +268,7 @@ class InvalidSubmission:
 def explain_invalid(error: InvalidDocument, text: str) -> InvalidSubmission:
     """Return the problems of a document with excerpts."""
     lines = text.split("\n")
-    problems = [_problem(one, lines) for one in error.findings] or [Problem(str(error))]
+    problems = [_problem(finding, lines) for finding in error.findings] or [Problem(str(error))]
     return InvalidSubmission(tuple(problems[:_MAX_PROBLEMS]), max(0, len(problems) - _MAX_PROBLEMS))
 
 

@@ -105,7 +105,9 @@ def graph_names(source: Source) -> Iterator[str]:
     contracts = dict.fromkeys(iterate_pages(lambda cursor, limit: source.datasets(cursor=cursor, limit=limit)))
     yield from contracts
     subscriptions = iterate_pages(lambda cursor, limit: source.consumers.subscriptions(cursor=cursor, limit=limit))
-    yield from dict.fromkeys(one.consumer for one in subscriptions if one.consumer not in contracts)
+    yield from dict.fromkeys(
+        subscription.consumer for subscription in subscriptions if subscription.consumer not in contracts
+    )
     unregistered = {
         node.name
         for name in contracts

@@ -81,7 +81,7 @@ def health_page(
             "measured": measured,
             "has_measures": bool(grid.items) or health_filter != HealthFilter(),
             "columns": _columns(days),
-            "rows": tuple(_row(one, days) for one in rows),
+            "rows": tuple(_row(row, days) for row in rows),
             "next_page": next_page,
             "tiles": tiles,
             "attention": attention_cards(source, _worst_rows(rows), moment) if not health_filter.cursor else (),
@@ -94,40 +94,40 @@ def health_page(
 def _columns(days: Sequence[date]) -> tuple[Column, ...]:
     last = len(days) - 1
     return tuple(
-        Column(one, format_date(one).rpartition(" ")[0] if (last - number) % _LABEL_EVERY_DAYS == 0 else None)
-        for number, one in enumerate(days)
+        Column(day, format_date(day).rpartition(" ")[0] if (last - number) % _LABEL_EVERY_DAYS == 0 else None)
+        for number, day in enumerate(days)
     )
 
 
-def _row(one: GridRowAnswer, days: Sequence[date]) -> Row:
-    cells = fill_days(days, map(_day, one.days))
-    return Row(one.contract, one.name or one.contract, one.health or "none", tuple(map(_cell, cells)))
+def _row(row: GridRowAnswer, days: Sequence[date]) -> Row:
+    cells = fill_days(days, map(_day, row.days))
+    return Row(row.contract, row.name or row.contract, row.health or "none", tuple(map(_cell, cells)))
 
 
-def _day(one: DayAnswer) -> DayState:
-    return DayState(one.day, State(one.state), tuple(one.by))
+def _day(day: DayAnswer) -> DayState:
+    return DayState(day.day, State(day.state), tuple(day.by))
 
 
-def _cell(one: DayState) -> Cell:
-    when = format_date(one.day).rpartition(" ")[0]
-    if one.state is None:
+def _cell(state: DayState) -> Cell:
+    when = format_date(state.day).rpartition(" ")[0]
+    if state.state is None:
         return Cell("none", f"{when}: no data")
-    if one.state is State.HEALTHY:
-        return Cell(one.state.value, f"{when}: healthy")
+    if state.state is State.HEALTHY:
+        return Cell(state.state.value, f"{when}: healthy")
     return Cell(
-        one.state.value, f"{when}: {one.state}, {', '.join(measure_kind(name).title.lower() for name in one.by)}"
+        state.state.value, f"{when}: {state.state}, {', '.join(measure_kind(name).title.lower() for name in state.by)}"
     )
 
 
 def _worst_first(row: GridRowAnswer) -> tuple[int, int, int, str]:
-    states = [one.state for one in row.days]
+    states = [day.state for day in row.days]
     now = RANKS[State(row.health) if row.health else None]
     return -now, -states.count("failing"), -states.count("warning"), row.name or row.contract
 
 
 def _worst_rows(rows: Sequence[GridRowAnswer]) -> list[GridRowAnswer]:
     """Return the contracts that fail or warn now, or else the one with the worst days."""
-    return [one for one in rows if one.health in ("failing", "warning")][:_MAX_ATTENTION] or list(rows[:1])
+    return [row for row in rows if row.health in ("failing", "warning")][:_MAX_ATTENTION] or list(rows[:1])
 
 
 _MAX_MEASURES = 1_000
@@ -186,7 +186,7 @@ def latest_measures(source: Source, now: datetime) -> LatestMeasures:
     kinds = (measures.FRESHNESS, measures.QUARANTINED, measures.QUARANTINED_SHARE, measures.EXCEPTIONS)
     pages = [source.measures.current(name=name, limit=_MAX_MEASURES) for name in kinds]
     fresh, quarantined, shares, exceptions = (tuple(page.items) for page in pages)
-    fresh = tuple(one for one in fresh if not is_stale(one.at, now))
+    fresh = tuple(measure for measure in fresh if not is_stale(measure.at, now))
     return LatestMeasures(fresh, quarantined, shares, exceptions, all(page.next is None for page in pages))
 
 
@@ -197,14 +197,17 @@ def summary_tiles(overview: OverviewAnswer, latest: LatestMeasures) -> tuple[Til
         _quarantine_tile(latest.quarantined, latest.shares),
         _count_tile(latest.exceptions, "Exceptions", "open exception", "all keys are resolved"),
     )
-    return (_promise_tile(overview), *(one if latest.is_all or not one.contract else _at_least(one) for one in tiles))
+    return (
+        _promise_tile(overview),
+        *(tile if latest.is_all or not tile.contract else _at_least(tile) for tile in tiles),
+    )
 
 
 def backlog_rows(latest: LatestMeasures) -> tuple[BacklogRow, ...]:
     """Return the contracts with quarantined rows or open exceptions, most first."""
-    shares = {one.contract: one for one in latest.shares}
-    rows = {one.contract: one for one in latest.quarantined if one.value}
-    exceptions = {one.contract: one for one in latest.exceptions if one.value}
+    shares = {share.contract: share for share in latest.shares}
+    rows = {measure.contract: measure for measure in latest.quarantined if measure.value}
+    exceptions = {exception.contract: exception for exception in latest.exceptions if exception.value}
     backlog = [
         _backlog_row(name, rows.get(name), shares.get(name), exceptions.get(name))
         for name in sorted(rows.keys() | exceptions.keys())
@@ -221,11 +224,13 @@ def attention_cards(source: Source, rows: Iterable[GridRowAnswer], now: datetime
 
 def _attention_card(source: Source, number: int, row: GridRowAnswer, now: datetime) -> AttentionCard:
     measures = source.measures.current(contract=row.contract, limit=_MAX_MEASURES).items
-    current = [one for one in measures if not is_stale(one.at, now)]
-    problems = sorted((one for one in current if one.state in ("failing", "warning")), key=_severity, reverse=True)
-    names = dict.fromkeys([*_DEFAULT_CHARTS, *(one.name for one in problems)])
+    current = [measure for measure in measures if not is_stale(measure.at, now)]
+    problems = sorted(
+        (measure for measure in current if measure.state in ("failing", "warning")), key=_severity, reverse=True
+    )
+    names = dict.fromkeys([*_DEFAULT_CHARTS, *(problem.name for problem in problems)])
     candidates = (measure_chart(source, row.contract, name, now, f"{chart_anchor(name)}-{number}") for name in names)
-    charts = tuple(one for one in candidates if one)[:3]
+    charts = tuple(candidate for candidate in candidates if candidate)[:3]
     contract = next(
         (one for one in source.search(Query(name=row.contract), limit=50).items if one.id == row.contract), None
     )
@@ -239,17 +244,21 @@ def _attention_card(source: Source, number: int, row: GridRowAnswer, now: dateti
     )
 
 
-def _describe_problem(one: MeasureAnswer) -> str:
+def _describe_problem(measure: MeasureAnswer) -> str:
     """Describe a violated or nearly violated promise."""
-    kind = measure_kind(one.name, one.unit)
-    if one.name == measures.RUN:
+    kind = measure_kind(measure.name, measure.unit)
+    if measure.name == measures.RUN:
         return "the last run failed"
-    promised = f", promised {amounts.format_promise(kind, one.promise, one.unit)}" if one.promise is not None else ""
-    return f"{kind.title.lower()} {amounts.format_measured(kind, one.value, one.unit)}{promised}"
+    promised = (
+        f", promised {amounts.format_promise(kind, measure.promise, measure.unit)}"
+        if measure.promise is not None
+        else ""
+    )
+    return f"{kind.title.lower()} {amounts.format_measured(kind, measure.value, measure.unit)}{promised}"
 
 
-def _severity(one: MeasureAnswer) -> int:
-    return RANKS[State(one.state) if one.state else None]
+def _severity(measure: MeasureAnswer) -> int:
+    return RANKS[State(measure.state) if measure.state else None]
 
 
 def _promise_tile(overview: OverviewAnswer) -> Tile:
@@ -262,8 +271,8 @@ def _promise_tile(overview: OverviewAnswer) -> Tile:
 
 
 def _freshness_tile(measures: Sequence[MeasureAnswer]) -> Tile:
-    late = [one for one in measures if one.state == "failing"]
-    state = worst(State(one.state) for one in measures if one.state)
+    late = [measure for measure in measures if measure.state == "failing"]
+    state = worst(State(measure.state) for measure in measures if measure.state)
     if not late:
         note = "all data is as fresh as promised" if state else "no recent measures"
         return Tile("Freshness", "on time" if state else "—", note, state or "none")
@@ -278,19 +287,19 @@ def _freshness_tile(measures: Sequence[MeasureAnswer]) -> Tile:
 def _quarantine_tile(rows: Sequence[MeasureAnswer], shares: Sequence[MeasureAnswer]) -> Tile:
     """Return the number of quarantined rows. The state depends on their share of the input."""
     tile = _count_tile(rows, "Quarantine", "row", "no rows in the latest runs")
-    there = {one.contract for one in rows if one.value}
-    state = worst(State(one.state) for one in shares if one.state and one.contract in there)
+    there = {row.contract for row in rows if row.value}
+    state = worst(State(share.state) for share in shares if share.state and share.contract in there)
     return replace(tile, state=state or tile.state)
 
 
 def _count_tile(measures: Sequence[MeasureAnswer], name: str, noun: str, none_note: str) -> Tile:
-    most = max(measures, key=lambda one: one.value, default=None)
+    most = max(measures, key=lambda measure: measure.value, default=None)
     if most is None:
         return Tile(name, "—", "no measures yet")
     total = round(sum(one.value for one in measures))
     if not total:
         return Tile(name, "none", none_note, "healthy")
-    where = sum(one.value > 0 for one in measures)
+    where = sum(measure.value > 0 for measure in measures)
     return Tile(name, pluralize(total, noun), f"in {pluralize(where, 'contract')}", "warning", most.contract)
 
 

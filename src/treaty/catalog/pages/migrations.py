@@ -54,7 +54,9 @@ def migration_page(source: Source, number: int, today: date) -> Page:
     status = source.migrations.get(number)
     teams = known_teams(source)
     order = {name: position for position, name in enumerate(reversed(CONSUMER_STATES))}
-    consumers = sorted(status.consumers, key=lambda one: (order[one.state], not one.critical, one.consumer))
+    consumers = sorted(
+        status.consumers, key=lambda consumer: (order[consumer.state], not consumer.critical, consumer.consumer)
+    )
     return Page(
         links.migration(number),
         "migration.html",
@@ -75,17 +77,19 @@ def migration_page(source: Source, number: int, today: date) -> Page:
     )
 
 
-def _consumer_status(one: MigrationConsumerAnswer, missing: list[str]) -> ConsumerStatus:
-    state, label = EFFECTS[one.effect]
-    contact = make_contact(one.team or one.consumer, one.contact) if one.contact else None
-    more = max(0, len(one.fields) - _MAX_FIELDS)
-    return ConsumerStatus(one, one.consumer in missing, state, label, contact, tuple(one.fields[:_MAX_FIELDS]), more)
+def _consumer_status(consumer: MigrationConsumerAnswer, missing: list[str]) -> ConsumerStatus:
+    state, label = EFFECTS[consumer.effect]
+    contact = make_contact(consumer.team or consumer.consumer, consumer.contact) if consumer.contact else None
+    more = max(0, len(consumer.fields) - _MAX_FIELDS)
+    return ConsumerStatus(
+        consumer, consumer.consumer in missing, state, label, contact, tuple(consumer.fields[:_MAX_FIELDS]), more
+    )
 
 
 def _commands(status: BoardAnswer) -> Iterator[tuple[str, str]]:
     """Yield useful commands, with a consumer that still has to act as the example."""
-    waiting = [one.consumer for one in status.consumers if one.state == "waiting"]
-    left = waiting + [one.consumer for one in status.consumers if one.state == "acknowledged"]
+    waiting = [consumer.consumer for consumer in status.consumers if consumer.state == "waiting"]
+    left = waiting + [consumer.consumer for consumer in status.consumers if consumer.state == "acknowledged"]
     acknowledge_next = [name for name in status.missing if name in waiting] or waiting
     between = (
         f"{quote(f'{status.contract}@{status.before_version}')} {quote(f'{status.contract}@{status.after_version}')}"
@@ -107,16 +111,16 @@ def _commands(status: BoardAnswer) -> Iterator[tuple[str, str]]:
 def _shims(proof: dict[str, Any]) -> Iterator[Shim]:
     """Yield the results of a proof. It comes from a client, so its shape is not trusted."""
     shims = proof.get("shims")
-    for one in shims if isinstance(shims, list) else ():
-        if not isinstance(one, dict):
+    for shim in shims if isinstance(shims, list) else ():
+        if not isinstance(shim, dict):
             continue
-        direction = str(one.get("way"))
+        direction = str(shim.get("way"))
         yield Shim(
             _SHIM_LABELS.get(direction, direction[:40]),
-            str(one.get("object"))[:200],
-            one.get("holds") is True,
-            _rows(one),
-            _problems(one),
+            str(shim.get("object"))[:200],
+            shim.get("holds") is True,
+            _rows(shim),
+            _problems(shim),
         )
 
 
@@ -130,11 +134,12 @@ def _rows(shim: dict[str, Any]) -> str:
 
 def _problems(shim: dict[str, Any]) -> tuple[str, ...]:
     fields = shim.get("fields")
-    entries = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
+    entries = [field for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []
     problems = [
-        f"{str(one.get('field'))[:120]}: {one.get('fidelity')}" + (f", {one['reason']}" if one.get("reason") else "")
-        for one in entries
-        if one.get("holds") is not True or one.get("fidelity") != "exact"
+        f"{str(entry.get('field'))[:120]}: {entry.get('fidelity')}"
+        + (f", {entry['reason']}" if entry.get("reason") else "")
+        for entry in entries
+        if entry.get("holds") is not True or entry.get("fidelity") != "exact"
     ]
     blocked = shim.get("blocked")
     return tuple([*map(str, blocked if isinstance(blocked, list) else ()), *problems][:50])
@@ -200,52 +205,54 @@ class MigrationSummary:
 
 def known_teams(source: Source) -> frozenset[str]:
     """Return the teams that have a page (the first 1,000)."""
-    return frozenset(one.team for one in source.teams(limit=_MAX_TEAMS).items)
+    return frozenset(team.team for team in source.teams(limit=_MAX_TEAMS).items)
 
 
-def summarize_migration(one: MigrationAnswer, today: date, teams: frozenset[str] = frozenset()) -> MigrationSummary:
+def summarize_migration(
+    migration: MigrationAnswer, today: date, teams: frozenset[str] = frozenset()
+) -> MigrationSummary:
     """Return the summary of a migration."""
-    counts = {name: one.counts.get(name, 0) for name in CONSUMER_STATES}
+    counts = {name: migration.counts.get(name, 0) for name in CONSUMER_STATES}
     left = counts["waiting"] + counts["acknowledged"]
-    proof_state, proof_label = _PROOF_LABELS[one.proven]
+    proof_state, proof_label = _PROOF_LABELS[migration.proven]
     return MigrationSummary(
-        id=one.id,
-        contract=one.contract,
-        before=one.before,
-        after=one.after,
-        before_version=one.before_version,
-        after_version=one.after_version,
-        state=one.state,
-        owner=one.owner,
-        is_team=one.owner in teams,
-        guide=one.guide,
-        guide_address=safe_address(one.guide),
+        id=migration.id,
+        contract=migration.contract,
+        before=migration.before,
+        after=migration.after,
+        before_version=migration.before_version,
+        after_version=migration.after_version,
+        state=migration.state,
+        owner=migration.owner,
+        is_team=migration.owner in teams,
+        guide=migration.guide,
+        guide_address=safe_address(migration.guide),
         parts=stacked_bar(counts),
         total=sum(counts.values()),
         left=left,
-        missing=tuple(one.missing),
-        window=_window(one, today, left),
+        missing=tuple(migration.missing),
+        window=_window(migration, today, left),
         proof_state=proof_state,
         proof_label=proof_label,
     )
 
 
-def _window(one: MigrationAnswer, today: date, left: int) -> Window:
-    if one.state == "proposed":
-        note = f"{one.window} to migrate after approval" if one.window else None
-        return Window("warning" if one.missing else "none", "not approved yet", None, 0.0, note)
-    if one.state in ("closed", "withdrawn"):
-        return Window("none", one.state, one.ends_on, 100.0)
-    if one.ends_on is None:
+def _window(migration: MigrationAnswer, today: date, left: int) -> Window:
+    if migration.state == "proposed":
+        note = f"{migration.window} to migrate after approval" if migration.window else None
+        return Window("warning" if migration.missing else "none", "not approved yet", None, 0.0, note)
+    if migration.state in ("closed", "withdrawn"):
+        return Window("none", migration.state, migration.ends_on, 100.0)
+    if migration.ends_on is None:
         return Window("none", "no end date", None, 0.0)
-    opened_on = one.opened_at.date()
-    days = (one.ends_on - today).days
-    filled = filled_share((today - opened_on).days, (one.ends_on - opened_on).days)
+    opened_on = migration.opened_at.date()
+    days = (migration.ends_on - today).days
+    filled = filled_share((today - opened_on).days, (migration.ends_on - opened_on).days)
     if days < 0:
         label = f"ended {pluralize(-days, 'day')} ago"
-        return Window("failing" if left else "healthy", label, one.ends_on, 100.0)
+        return Window("failing" if left else "healthy", label, migration.ends_on, 100.0)
     label = "ends today" if days == 0 else f"{pluralize(days, 'day')} left"
-    return Window("warning" if left and days <= _WARNING_DAYS else "healthy", label, one.ends_on, filled)
+    return Window("warning" if left and days <= _WARNING_DAYS else "healthy", label, migration.ends_on, filled)
 
 
 def proposals_page(source: Source) -> Page:
@@ -261,6 +268,6 @@ def proposals_page(source: Source) -> Page:
         "changes",
         {
             "proposals": list(proposals),
-            "migrations": {one.proposal: one for one in waiting if one.proposal is not None},
+            "migrations": {consumer.proposal: consumer for consumer in waiting if consumer.proposal is not None},
         },
     )

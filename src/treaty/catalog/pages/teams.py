@@ -68,7 +68,7 @@ class TeamMigration:
     @property
     def left(self) -> int:
         """Number of consumers that still have to move."""
-        return sum(one.state in ("waiting", "acknowledged") for one in self.consumers)
+        return sum(consumer.state in ("waiting", "acknowledged") for consumer in self.consumers)
 
 
 def teams_page(source: Source, cursor: str | None = None, limit: int = _PAGE_SIZE) -> Page:
@@ -91,7 +91,7 @@ def teams_page(source: Source, cursor: str | None = None, limit: int = _PAGE_SIZ
 def team_page(source: Source, name: str, today: date) -> Page:
     """Return the page of a team. Raises NotFound if it owns and consumes nothing."""
     matches = source.search(Query(owner=name), limit=_MAX_OWNED)
-    owned = tuple(one for one in matches.items if any(owner.team == name for owner in one.owners))
+    owned = tuple(match for match in matches.items if any(owner.team == name for owner in match.owners))
     subscriptions = source.consumers.subscriptions(team=name, limit=_MAX_SUBSCRIPTIONS)
     if not owned and not subscriptions.items and not matches.next:
         raise NotFound(f"no team {name!r} owns or consumes a contract")
@@ -105,10 +105,10 @@ def team_page(source: Source, name: str, today: date) -> Page:
             "team": name,
             "owned": owned,
             "more_owned": matches.next is not None,
-            "subscriptions": tuple(_team_subscription(one) for one in subscriptions.items),
+            "subscriptions": tuple(_team_subscription(subscription) for subscription in subscriptions.items),
             "more_subscriptions": subscriptions.next is not None,
             **_sources(source, owned),
-            "consumers": len({one.consumer for one in subscriptions.items}),
+            "consumers": len({subscription.consumer for subscription in subscriptions.items}),
             "migrations": _team_migrations(source, name, today),
             "upcoming": upcoming_dates(upcoming, today),
             "days_ahead": DAYS_AHEAD,
@@ -121,14 +121,20 @@ def team_page(source: Source, name: str, today: date) -> Page:
     )
 
 
-def _team_subscription(one: SubscriptionAnswer) -> TeamSubscription:
-    more = max(0, len(one.fields) - _MAX_FIELDS)
-    return TeamSubscription(one, parse_line(one.line).contract, tuple(one.fields[:_MAX_FIELDS]), more)
+def _team_subscription(subscription: SubscriptionAnswer) -> TeamSubscription:
+    more = max(0, len(subscription.fields) - _MAX_FIELDS)
+    return TeamSubscription(
+        subscription, parse_line(subscription.line).contract, tuple(subscription.fields[:_MAX_FIELDS]), more
+    )
 
 
 def _sources(source: Source, owned: tuple[ContractAnswer, ...]) -> dict[str, Any]:
     """Return the sources of the contracts that the team owns, and whether there are more."""
-    sources = [one for contract in owned[:_MAX_LINEAGE_LOOKUPS] for one in _contract_sources(source, contract.id)]
+    sources = [
+        contract_source
+        for contract in owned[:_MAX_LINEAGE_LOOKUPS]
+        for contract_source in _contract_sources(source, contract.id)
+    ]
     return {
         "sources": tuple(sources[:_MAX_SOURCES]),
         "more_sources": len(owned) > _MAX_LINEAGE_LOOKUPS or len(sources) > _MAX_SOURCES,
@@ -137,7 +143,7 @@ def _sources(source: Source, owned: tuple[ContractAnswer, ...]) -> dict[str, Any
 
 def _contract_sources(source: Source, contract: str) -> Iterator[ContractSource]:
     lineage = source.consumers.map(contract, hops=1, direction="upstream", limit=_MAX_SOURCES)
-    nodes = {one.id: one for one in lineage.nodes}
+    nodes = {node.id: node for node in lineage.nodes}
     for edge in lineage.edges:
         upstream, own = nodes.get(edge.upstream), nodes.get(edge.downstream)
         if edge.kind != "made_from" or upstream is None or own is None or own.contract != contract:
@@ -150,25 +156,27 @@ def _contract_sources(source: Source, contract: str) -> Iterator[ContractSource]
 def _team_migrations(source: Source, team: str, today: date) -> tuple[TeamMigration, ...]:
     """Return the open and proposed migrations with consumers of the team, most urgent first."""
     answers = [
-        one
+        migration
         for state in ("proposed", "open")
-        for one in source.migrations.list(team=team, state=state, limit=_MAX_MIGRATIONS).items
+        for migration in source.migrations.list(team=team, state=state, limit=_MAX_MIGRATIONS).items
     ]
     migrations = []
-    for one in answers[:_MAX_MIGRATIONS]:
-        status = source.migrations.get(one.id)
-        consumers = tuple(it for it in status.consumers if (it.team or it.consumer) == team)
+    for answer in answers[:_MAX_MIGRATIONS]:
+        status = source.migrations.get(answer.id)
+        consumers = tuple(consumer for consumer in status.consumers if (consumer.team or consumer.consumer) == team)
         migrations.append(TeamMigration(summarize_migration(status, today), consumers))
-    return tuple(sorted(migrations, key=lambda one: (one.left == 0, one.migration.window.ends_on or date.max)))
+    return tuple(
+        sorted(migrations, key=lambda migration: (migration.left == 0, migration.migration.window.ends_on or date.max))
+    )
 
 
 def _proposals(source: Source, owned: tuple[ContractAnswer, ...]) -> tuple[ProposalAnswer, ...]:
     """Return the open proposals of contracts that the team owns."""
-    names = {one.id for one in owned}
+    names = {contract.id for contract in owned}
     if not names:
         return ()
     proposals = source.governance.proposals(state="open", limit=_MAX_PROPOSALS)
-    return tuple(one for one in proposals.items if one.contract in names)
+    return tuple(proposal for proposal in proposals.items if proposal.contract in names)
 
 
 def _contacts(
@@ -180,7 +188,7 @@ def _contacts(
         for owner in contract.owners:
             if owner.team == team and owner.contact:
                 texts.setdefault(owner.contact, "owner")
-    for one in subscriptions:
-        if one.contact:
-            texts.setdefault(one.contact, f"for {one.consumer}")
+    for subscription in subscriptions:
+        if subscription.contact:
+            texts.setdefault(subscription.contact, f"for {subscription.consumer}")
     return tuple(make_contact(team, text, note) for text, note in list(texts.items())[:_MAX_CONTACTS])

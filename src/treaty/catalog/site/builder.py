@@ -94,7 +94,7 @@ def render_site(
         on_progress(Progress(done, len(groups) + 1, f"{group.name} {key}".strip()))
         writer.write_group(group, key, inputs, known)
     on_progress(Progress(len(groups), len(groups) + 1, "list of contracts"))
-    words = {one.id: (one.version, writer.search_words(source, one)) for one in contracts}
+    words = {contract.id: (contract.version, writer.search_words(source, contract)) for contract in contracts}
     files = list(search_files(contracts, {name: text for name, (_, text) in words.items()}, writer.context))
     for file in files:
         writer.put(file.path, file.content)
@@ -116,7 +116,7 @@ def render_site(
 
 def known_names(source: Source, contracts: list[ContractAnswer]) -> frozenset[str]:
     """Return the names that changes can refer to: contracts and consumers."""
-    return frozenset(one.id for one in contracts) | frozenset(source.consumers.names())
+    return frozenset(contract.id for contract in contracts) | frozenset(source.consumers.names())
 
 
 def _put_assets(writer: SiteWriter) -> None:
@@ -207,7 +207,7 @@ def search_files(
 ) -> Iterator[SearchFile]:
     """Return the search files: for each contract its words, filter values and table row."""
     for number, part in enumerate(_split(contracts), start=1):
-        entries = [[words[one.id], _filter_values(one), _row(one, context)] for one in part]
+        entries = [[words[contract.id], _filter_values(contract), _row(contract, context)] for contract in part]
         text = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
         yield SearchFile(f"search/{number}.js", f"treatySearch({number},{text});\n".encode())
 
@@ -216,7 +216,7 @@ def list_pages(source: Source, contracts: Sequence[ContractAnswer], files: Seque
     """Return the pages of the list. The front page comes last."""
     page = contract_list_page(source, limit=1)
     parts = _split(contracts) or [()]
-    addresses = [f"{one.path}?{sha256(one.content).hexdigest()[:12]}" for one in files]
+    addresses = [f"{file.path}?{sha256(file.content).hexdigest()[:12]}" for file in files]
     for number in reversed(range(1, len(parts) + 1)):
         yield replace(
             page,
@@ -237,17 +237,17 @@ def _split(contracts: Sequence[ContractAnswer]) -> list[Sequence[ContractAnswer]
     return [contracts[start : start + PAGE_ROWS] for start in range(0, len(contracts), PAGE_ROWS)]
 
 
-def _filter_values(one: ContractAnswer) -> dict[str, str | list[str] | None]:
+def _filter_values(contract: ContractAnswer) -> dict[str, str | list[str] | None]:
     """Return the values of a contract for the filters of the form."""
     return {
-        "domain": one.domain,
-        "tier": one.tier,
-        "status": one.status,
-        "owner": [owner.team for owner in one.owners],
-        "health": one.health or "none",
+        "domain": contract.domain,
+        "tier": contract.tier,
+        "status": contract.status,
+        "owner": [owner.team for owner in contract.owners],
+        "health": contract.health or "none",
     }
 
 
-def _row(one: ContractAnswer, context: RenderContext) -> str:
-    row = Page(links.contracts(), "contract-row.html", one.id, "contracts", {"one": one})
+def _row(contract: ContractAnswer, context: RenderContext) -> str:
+    row = Page(links.contracts(), "contract-row.html", contract.id, "contracts", {"one": contract})
     return " ".join(render(row, context).split())

@@ -73,8 +73,8 @@ class Manifest:
         data = {
             "form": _FORMAT_VERSION,
             "stand": asdict(self.state) if self.state else None,
-            "files": {path: [one.size, one.digest] for path, one in sorted(self.files.items())},
-            "groups": {key: [list(one.files), sorted(one.names)] for key, one in sorted(self.groups.items())},
+            "files": {path: [file.size, file.digest] for path, file in sorted(self.files.items())},
+            "groups": {key: [list(group.files), sorted(group.names)] for key, group in sorted(self.groups.items())},
             "words": dict(sorted(self.words.items())),
         }
         return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
@@ -116,7 +116,7 @@ _RENDERER_SUFFIXES = (".py", ".html", ".css", ".js", ".svg")
 
 def last_change(head: HeadAnswer | None, contracts: list[ContractAnswer]) -> datetime | None:
     """Return the time of the last change, or of the last registration if the audit log is not known."""
-    return head.at if head else max((one.updated_at for one in contracts), default=None)
+    return head.at if head else max((contract.updated_at for contract in contracts), default=None)
 
 
 def end_of_today(source: Source) -> datetime:
@@ -141,7 +141,7 @@ def renderer_digest() -> str:
     """Return a digest of the code, templates and assets, so that a new version of Treaty rebuilds all pages."""
     digest = sha256(treaty.__version__.encode())
     root = Path(str(files("treaty.catalog")))
-    for file in sorted(one for one in root.rglob("*") if one.suffix in _RENDERER_SUFFIXES):
+    for file in sorted(path for path in root.rglob("*") if path.suffix in _RENDERER_SUFFIXES):
         digest.update(file.relative_to(root).as_posix().encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -61,12 +61,12 @@ def _graph_names(inputs: PageInputs) -> Iterator[str]:
 
 def _migrations(inputs: PageInputs) -> Iterator[str]:
     migrations = iterate_pages(lambda cursor, limit: inputs.source.migrations.list(cursor=cursor, limit=limit))
-    return (str(one.id) for one in migrations)
+    return (str(migration.id) for migration in migrations)
 
 
 def _teams(inputs: PageInputs) -> Iterator[str]:
     teams = iterate_pages(lambda cursor, limit: inputs.source.teams(cursor=cursor, limit=limit))
-    return (one.team for one in teams)
+    return (team.team for team in teams)
 
 
 def _overview_pages(inputs: PageInputs, _: str) -> Iterator[Page]:

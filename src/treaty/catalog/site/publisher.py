@@ -51,7 +51,9 @@ def publish(
 
 
 def _is_complete(folder: Folder) -> bool:
-    return FRONT_PAGE in folder.before.files and all(folder.has(path, one) for path, one in folder.before.files.items())
+    return FRONT_PAGE in folder.before.files and all(
+        folder.has(path, file) for path, file in folder.before.files.items()
+    )
 
 
 def _currency_check(registry: Source, folder: Folder, state: SiteState) -> IsCurrent:
@@ -74,14 +76,14 @@ def _affected_names(registry: Source, before: SiteState | None, now: SiteState) 
     if entries is None or (before.seq and not (entries and hash_of(entries[0].hash) == before.hash)):
         return None  # too many changes, or another registry
     changes = entries[1:] if before.seq else entries
-    if any(one.action.startswith(_AFFECTS_ALL) for one in changes):
+    if any(change.action.startswith(_AFFECTS_ALL) for change in changes):
         return None
     contracts = list(iterate_pages(lambda cursor, limit: registry.search(Query(), cursor=cursor, limit=limit)))
     known = known_names(registry, contracts)
-    text = "\n".join(name for one in changes for name in names_in((one.subject, one.details)))
+    text = "\n".join(name for change in changes for name in names_in((change.subject, change.details)))
     affected = frozenset(name for name in known if name in text)
     affected |= {name for name, _ in {*before.measured.items()} ^ {*now.measured.items()}}
-    changed = affected & {one.id for one in contracts}
+    changed = affected & {contract.id for contract in contracts}
     return affected | {name for contract in changed for name in _neighbors(registry, contract)}
 
 

@@ -58,8 +58,8 @@ class Window:
 
 def render_chart(points: Sequence[Point], kind: MeasureKind, unit: str, window: Window, label: str) -> Markup:
     """Render a chart. The plot scales with the page, texts keep their size."""
-    promised = [one.promise for one in points if one.promise is not None]
-    scale = make_scale([*(one.value for one in points), *promised], unit, up_to_full=kind.bound is Bound.AT_LEAST)
+    promised = [point.promise for point in points if point.promise is not None]
+    scale = make_scale([*(point.value for point in points), *promised], unit, up_to_full=kind.bound is Bound.AT_LEAST)
     inner = Markup("").join(
         [
             *_grid_lines(scale),
@@ -100,15 +100,15 @@ def _midnight(like: datetime, on: date) -> datetime:
 
 
 def _value_line(points: Sequence[Point], scale: Scale, window: Window) -> Markup:
-    drawn = Markup("")
+    markup = Markup("")
     for part in _split_at_gaps(points):
-        places = [(_PLOT_SIZE * window.share(one.at), _PLOT_SIZE * (1 - scale.share(one.value))) for one in part]
+        places = [(_PLOT_SIZE * window.share(point.at), _PLOT_SIZE * (1 - scale.share(point.value))) for point in part]
         path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
         area = f"{path}L{places[-1][0]:.1f} {_PLOT_SIZE}L{places[0][0]:.1f} {_PLOT_SIZE}z"
-        drawn += Markup('<path class="area" d="{}"/><path class="line" d="{}"/>').format(area, f"{path}h0.1")
+        markup += Markup('<path class="area" d="{}"/><path class="line" d="{}"/>').format(area, f"{path}h0.1")
     return (
         Markup('<svg width="100%" height="100%" viewBox="0 0 {0} {0}" preserveAspectRatio="none">').format(_PLOT_SIZE)
-        + drawn
+        + markup
         + Markup("</svg>")
     )
 
@@ -118,11 +118,11 @@ def _split_at_gaps(points: Sequence[Point]) -> Iterator[list[Point]]:
     distances = [(after.at - before.at).total_seconds() for before, after in pairwise(points)]
     longest = timedelta(seconds=max(_MIN_GAP_S, median(distances) * _MAX_GAP if distances else 0.0))
     part: list[Point] = []
-    for one in points:
-        if part and one.at - part[-1].at > longest:
+    for point in points:
+        if part and point.at - part[-1].at > longest:
             yield part
             part = []
-        part.append(one)
+        part.append(point)
     if part:
         yield part
 
@@ -131,15 +131,17 @@ def _promise_line(
     points: Sequence[Point], kind: MeasureKind, unit: str, scale: Scale, window: Window
 ) -> Iterator[Markup]:
     """Draw the promised value as a step line, and label the last step."""
-    held = [one for one in points if one.promise is not None]
+    held = [point for point in points if point.promise is not None]
     starts = [
-        one for before, one in zip([None, *held], held, strict=False) if not before or before.promise != one.promise
+        point
+        for before, point in zip([None, *held], held, strict=False)
+        if not before or before.promise != point.promise
     ]
-    for number, one in enumerate(starts):
-        assert one.promise is not None  # noqa: S101  filtered above
-        left = _percent(window.share(one.at)) if number else "0"
+    for number, start in enumerate(starts):
+        assert start.promise is not None  # noqa: S101  filtered above
+        left = _percent(window.share(start.at)) if number else "0"
         right = _percent(window.share(starts[number + 1].at)) if number + 1 < len(starts) else "100%"
-        height = _percent(1 - scale.share(one.promise))
+        height = _percent(1 - scale.share(start.promise))
         yield Markup('<line class="promise" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>').format(left, right, height)
     if starts and starts[-1].promise is not None:
         share = scale.share(starts[-1].promise)
@@ -156,33 +158,33 @@ def _promise_line(
 def _label_space(held: Sequence[Point], scale: Scale, window: Window, *, early: bool) -> float:
     """Return the distance between values and promise at one end, where the label could go."""
     near = [
-        one
-        for one in held
-        if (window.share(one.at) < _LABEL_WIDTH if early else window.share(one.at) > 1 - _LABEL_WIDTH)
+        point
+        for point in held
+        if (window.share(point.at) < _LABEL_WIDTH if early else window.share(point.at) > 1 - _LABEL_WIDTH)
     ]
-    return min((abs(scale.share(one.value) - scale.share(one.promise or 0.0)) for one in near), default=1.0)
+    return min((abs(scale.share(point.value) - scale.share(point.promise or 0.0)) for point in near), default=1.0)
 
 
 def _value_dots(points: Sequence[Point], scale: Scale, window: Window) -> Iterator[Markup]:
     """Draw a dot for each value if there are few, because a single value makes no line."""
-    for one in points if len(points) <= _MAX_DOTS else ():
-        at = _percent(window.share(one.at)), _percent(1 - scale.share(one.value))
+    for point in points if len(points) <= _MAX_DOTS else ():
+        at = _percent(window.share(point.at)), _percent(1 - scale.share(point.value))
         yield Markup('<circle class="dot" cx="{}" cy="{}" r="2.6"/>').format(*at)
 
 
 def _state_icons(points: Sequence[Point], scale: Scale, window: Window) -> Iterator[Markup]:
-    drawn = -1.0
-    for one in points:
+    last_label = -1.0
+    for point in points:
         if (
-            one.state in _STATE_ICONS and window.share(one.at) - drawn > _MIN_ICON_DISTANCE
+            point.state in _STATE_ICONS and window.share(point.at) - last_label > _MIN_ICON_DISTANCE
         ):  # overlapping icons are unreadable
-            drawn = window.share(one.at)
-            title = f"{format_date(one.at)}, {one.at:%H:%M}: {one.state}"
+            last_label = window.share(point.at)
+            title = f"{format_date(point.at)}, {point.at:%H:%M}: {point.state}"
             yield Markup('<svg class="at" x="{}" y="{}"><title>{}</title>{}</svg>').format(
-                _percent(window.share(one.at)),
-                _percent(1 - scale.share(one.value)),
+                _percent(window.share(point.at)),
+                _percent(1 - scale.share(point.value)),
                 title,
-                _STATE_ICONS[one.state],
+                _STATE_ICONS[point.state],
             )
 
 
@@ -255,7 +257,7 @@ def _step(span: float) -> float:
         return 1.0
     span = min(span, _MAX_VALUE)
     power = 10.0 ** math.floor(math.log10(span / _AXIS_MARKS))
-    return next(one * power for one in _STEPS if one * power * _AXIS_MARKS >= span * 0.999)
+    return next(step * power for step in _STEPS if step * power * _AXIS_MARKS >= span * 0.999)
 
 
 def _axis_marks(low: float, high: float, step: float) -> tuple[float, ...]:

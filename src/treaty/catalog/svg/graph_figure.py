@@ -182,16 +182,18 @@ def compose(
     omitted: str | None = None,
 ) -> Figure:
     """Lay out a graph. `arrows` replaces `edges` in the SVG where edges start at single fields."""
-    drawn = edges if arrows is None else arrows
+    visible_edges = edges if arrows is None else arrows
     number = {node.id: position for position, node in enumerate(nodes)}
     sizes = [Size(WIDTH, _height(node), _HEADER_ROWS + len(node.rows) if node.rows else 0) for node in nodes]
-    layout = compute_layout(sizes, [_arrow(edge, number) for edge in drawn])
+    layout = compute_layout(sizes, [_arrow(edge, number) for edge in visible_edges])
     table = _table(nodes, edges)
     if layout is None:
         return Figure(label, 0, 0, (), (), table, omitted)
     placed = (Box(index, corner.x, corner.y, nodes[index]) for index, corner in enumerate(layout.corners))
     boxes = sorted(placed, key=lambda box: (box.x, box.y))  # the tab order follows the reading order
-    return Figure(label, layout.width, layout.height, tuple(boxes), _curves(drawn, layout, number), table, omitted)
+    return Figure(
+        label, layout.width, layout.height, tuple(boxes), _curves(visible_edges, layout, number), table, omitted
+    )
 
 
 def shorten_text(text: str, width: float, size: float) -> str:

@@ -87,7 +87,7 @@ def warm_up_in_background() -> None:
 def _dot(sizes: Sequence[Size], arrows: Sequence[Arrow]) -> str:
     """Return the graph in the DOT language."""
     back = _back_edges(len(sizes), arrows)
-    lines = (_arrow(number, one, sizes, number in back) for number, one in enumerate(arrows))
+    lines = (_arrow(number, arrow, sizes, number in back) for number, arrow in enumerate(arrows))
     return "".join(
         (_GRAPH.replace("{distance}", _LAYER_DISTANCE[_is_crowded(sizes, arrows)]), *_boxes(sizes), *lines, "}")
     )
@@ -95,7 +95,7 @@ def _dot(sizes: Sequence[Size], arrows: Sequence[Arrow]) -> str:
 
 def _is_crowded(sizes: Sequence[Size], arrows: Sequence[Arrow]) -> bool:
     """Return whether many edges leave one node, so that layers need more distance."""
-    leaving = Counter(one.tail for one in arrows)
+    leaving = Counter(arrow.tail for arrow in arrows)
     return any(size.rows for size in sizes) or max(leaving.values(), default=0) > _CROWDED_EDGES
 
 
@@ -106,22 +106,22 @@ def _boxes(sizes: Sequence[Size]) -> Iterator[str]:
         yield f"n{number}[width={size.width / _INCH:.4f},height={size.height / _INCH:.4f}{rows}];"
 
 
-def _arrow(number: int, one: Arrow, sizes: Sequence[Size], is_back_edge: bool) -> str:
+def _arrow(number: int, arrow: Arrow, sizes: Sequence[Size], is_back_edge: bool) -> str:
     """Connect the right side of a node with the left side of another. Back edges have free ends."""
-    row = "" if one.row is None else f":r{one.row}"
+    row = "" if arrow.row is None else f":r{arrow.row}"
     if is_back_edge:
-        return f"n{one.tail}{row}->n{one.head}[id={number}];"
-    head = ":r0" if sizes[one.head].rows else ""
-    return f"n{one.tail}{row}:e->n{one.head}{head}:w[id={number}];"
+        return f"n{arrow.tail}{row}->n{arrow.head}[id={number}];"
+    head = ":r0" if sizes[arrow.head].rows else ""
+    return f"n{arrow.tail}{row}:e->n{arrow.head}{head}:w[id={number}];"
 
 
 def _back_edges(boxes: int, arrows: Sequence[Arrow]) -> set[int]:
     """Return the edges that close a cycle, by a depth-first search from nodes without incoming edges."""
     outgoing: list[list[tuple[int, int]]] = [[] for _ in range(boxes)]
     incoming = [0] * boxes
-    for number, one in enumerate(arrows):
-        outgoing[one.tail].append((number, one.head))
-        incoming[one.head] += 1
+    for number, arrow in enumerate(arrows):
+        outgoing[arrow.tail].append((number, arrow.head))
+        incoming[arrow.head] += 1
     back_edges: set[int] = set()
     state = [_NEW] * boxes
     for start in sorted(range(boxes), key=incoming.__getitem__):
@@ -206,7 +206,7 @@ _TIP_LENGTH = 8.0
 
 def curve_and_tip(points: Sequence[Point]) -> tuple[str, str]:
     """Return the SVG path of an edge and the points of its arrowhead."""
-    end, before = points[-1], next((one for one in reversed(points[:-1]) if one != points[-1]), points[0])
+    end, before = points[-1], next((point for point in reversed(points[:-1]) if point != points[-1]), points[0])
     length = hypot(end.x - before.x, end.y - before.y) or 1.0
     x, y = (end.x - before.x) / length, (end.y - before.y) / length
     foot = Point(end.x - _TIP_LENGTH * x, end.y - _TIP_LENGTH * y)

@@ -149,7 +149,7 @@ def _read_contracts(
     if dialect is not None and (source_format is None or not source_format.reads_dialects):
         raise InvalidDocument(f"{source.name} has no dialects; --from-dialect is for SQL")
     if source_format is None:
-        return [one.contract for one in load_contracts(source, limits)], []
+        return [contract.contract for contract in load_contracts(source, limits)], []
     contracts, losses = read_foreign(source, source_format, limits, dialect)
     take_all = extent is Extent.ALL and contract_id is None
     selected = list(contracts) if take_all else [select_contract(contracts, contract_id, source.name)]

@@ -78,11 +78,11 @@ def _kind_page(kind: Kind) -> Page:
     from treaty.cli.render.reference_pages import Page
 
     bumps = sorted({grade.bump for grade in kind.grades.values()}, reverse=True)
-    broken = sorted({one.value.replace("_", " ") for grade in kind.grades.values() for one in grade.breaks})
+    broken = sorted({party.value.replace("_", " ") for grade in kind.grades.values() for party in grade.breaks})
     grades = {
         direction.value: {
             "bump": str(grade.bump),
-            "breaks": sorted(one.value for one in grade.breaks),
+            "breaks": sorted(party.value for party in grade.breaks),
             "caution": grade.caution,
         }
         for direction, grade in kind.grades.items()

@@ -58,5 +58,5 @@ def _lint_source(source: Source, rules: LintSettings, today: date, limits: Limit
         contracts = load_contracts(source, limits)
     except InvalidDocument as error:
         return [(source.name, unreadable_report(error.findings))]
-    names = [source.name if len(contracts) == 1 else f"{source.name}#{one.contract.id}" for one in contracts]
-    return [(name, lint_contract(one, rules, today)) for name, one in zip(names, contracts, strict=True)]
+    names = [source.name if len(contracts) == 1 else f"{source.name}#{contract.contract.id}" for contract in contracts]
+    return [(name, lint_contract(contract, rules, today)) for name, contract in zip(names, contracts, strict=True)]

@@ -78,12 +78,12 @@ def read(
     chosen = tuple(part.strip() for part in columns.split(",") if part.strip()) if columns else ()
     question = ReadRequest(name, as_of, chosen, outcome, limit)
     with open_tables(settings, spark) as tables:
-        shown = read_table(tables, question)
-    _print(shown, output)
+        result = read_table(tables, question)
+    _print(result, output)
 
 
-def _print(shown: TableRows, output: RowFormat) -> None:
+def _print(result: TableRows, output: RowFormat) -> None:
     from treaty.cli.render import rows
 
     printers = {RowFormat.TEXT: rows.print_text, RowFormat.JSON: rows.print_json, RowFormat.CSV: rows.print_csv}
-    printers[output](shown)
+    printers[output](result)

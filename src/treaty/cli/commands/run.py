@@ -70,8 +70,8 @@ def run(
     """
     from treaty.pipeline.run import RunOptions
 
-    wish = RunOptions(tuple(select or ()), rebuild=full, wait=wait)
-    _run_and_print(PipelineCall(folder, config, master, remote, output, every if follow else None), wish)
+    run_options = RunOptions(tuple(select or ()), rebuild=full, wait=wait)
+    _run_and_print(PipelineCall(folder, config, master, remote, output, every if follow else None), run_options)
 
 
 def replay(
@@ -89,11 +89,11 @@ def replay(
     """
     from treaty.pipeline.run import RunOptions
 
-    wish = RunOptions(tuple(select or ()), rebuild=True, from_raw=True, wait=wait)
-    _run_and_print(PipelineCall(folder, config, master, remote, output), wish)
+    run_options = RunOptions(tuple(select or ()), rebuild=True, from_raw=True, wait=wait)
+    _run_and_print(PipelineCall(folder, config, master, remote, output), run_options)
 
 
-def _run_and_print(call: PipelineCall, wish: RunOptions) -> None:
+def _run_and_print(call: PipelineCall, run_options: RunOptions) -> None:
     """Run the pipeline and print a summary. A refused audit and a failed step have different exit codes."""
     from treaty.cli.registry_connection import requires_extra
 
@@ -105,7 +105,7 @@ def _run_and_print(call: PipelineCall, wish: RunOptions) -> None:
     spark = spark_options(opened.settings.spark(), call.master, call.remote)
     catalog = require_table_catalog(opened.settings, spark)
     with command_session(spark) as (session, progress):
-        summary = _run(call, wish, opened, Tables(session, catalog), progress)
+        summary = _run(call, run_options, opened, Tables(session, catalog), progress)
     if call.interval_s is None:
         _print(summary, call.output)
     if not summary.succeeded:
@@ -113,19 +113,21 @@ def _run_and_print(call: PipelineCall, wish: RunOptions) -> None:
         raise typer.Exit(ExitCode.FINDINGS if refused else ExitCode.FAILURE)
 
 
-def _run(call: PipelineCall, wish: RunOptions, opened: OpenedProject, tables: Tables, progress: Progress) -> RunSummary:
+def _run(
+    call: PipelineCall, run_options: RunOptions, opened: OpenedProject, tables: Tables, progress: Progress
+) -> RunSummary:
     """Run once, or repeatedly until a run fails or the user interrupts; return the last summary."""
     from treaty.cli.render.plain_text import printable
     from treaty.pipeline.run import RunEnvironment, run_project
     from treaty.pipeline.run.measures import record_measures
 
     secrets = opened.settings.secrets
-    means = RunEnvironment(
+    environment = RunEnvironment(
         _step_listener(progress), _lock_listener(progress), secrets.jdbc_password, secrets.hash_secret
     )
     by_line = dict(opened.contracts.by_line)
     while True:
-        summary = run_project(tables, opened.project, by_line, wish, means)
+        summary = run_project(tables, opened.project, by_line, run_options, environment)
         progress.start("storing measurements")
         if problem := record_measures(summary, opened.registry):
             typer.echo(f"warning: {printable(problem)}", err=True)

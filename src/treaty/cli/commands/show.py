@@ -73,11 +73,11 @@ def _find(registry: AnyRegistry, name: str, version: str | None) -> DocumentAnsw
     contract = line.contract if line else name
     if version is not None:
         return registry.get(contract, version)
-    lines = [one for one in registry.lines(contract) if line is None or one.line == str(line)]
+    lines = [answer for answer in registry.lines(contract) if line is None or answer.line == str(line)]
     if not lines:
-        known = ", ".join(one.line for one in registry.lines(contract))
+        known = ", ".join(answer.line for answer in registry.lines(contract))
         raise NotFound(f"no line {name} is registered; the lines are: {known}")
-    active = next((one.latest_active for one in lines if one.latest_active), None)
+    active = next((answer.latest_active for answer in lines if answer.latest_active), None)
     return registry.get(contract, active or lines[0].latest)
 
 

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 
 MAX_WORDS_PER_GREP = 200
-_ENDINGS = (*CONTRACT_SUFFIXES, *(ending for one in FORMATS if one.detect is not never for ending in one.suffixes))
+_ENDINGS = (
+    *CONTRACT_SUFFIXES,
+    *(ending for format_ in FORMATS if format_.detect is not never for ending in format_.suffixes),
+)
 
 
 @dataclass(frozen=True)
@@ -50,14 +53,18 @@ class FileFilter:
         """Tell whether a file is read."""
         if any(fnmatch.fnmatchcase(path, pattern) for pattern in self.ignore):
             return False
-        return not self.paths or any(path == one or path.startswith(f"{one}/") or one == "." for one in self.paths)
+        return not self.paths or any(
+            path == known_path or path.startswith(f"{known_path}/") or known_path == "." for known_path in self.paths
+        )
 
 
 def read_branch(git: Git, base: Base, files: FileFilter) -> Branch:
     """Return the branch with every changed file that may contain a contract."""
-    found = [_visible_sides(one, files) for one in list_differences(git, base.commit, files.state)]
-    found = [one for one in found if one.before or one.after]
-    needed = [blob.id for one in found for blob in (one.before, one.after) if blob and blob.id]
+    differences = [_visible_sides(difference, files) for difference in list_differences(git, base.commit, files.state)]
+    differences = [difference for difference in differences if difference.before or difference.after]
+    needed = [
+        blob.id for difference in differences for blob in (difference.before, difference.after) if blob and blob.id
+    ]
     contents = read_blobs(git, needed, files.max_bytes)
     revision = base.commit[:12]
 
@@ -67,13 +74,15 @@ def read_branch(git: Git, base: Base, files: FileFilter) -> Branch:
         content = contents[blob.id] if blob.id else read_work_tree_file(git.root, blob.path, files.max_bytes)
         return None if content is None else File(blob.path, content, at, _files_around(git, blob.path, at, files))
 
-    touched = [FileChange(file(one.before, revision), file(one.after)) for one in found]
-    touched = [one for one in touched if one.before or one.after]
-    here = {one.after.path for one in touched if one.after} | {blob.path for one in found if (blob := one.after)}
+    touched = [FileChange(file(difference.before, revision), file(difference.after)) for difference in differences]
+    touched = [touched_file for touched_file in touched if touched_file.before or touched_file.after]
+    here = {touched_file.after.path for touched_file in touched if touched_file.after} | {
+        blob.path for difference in differences if (blob := difference.after)
+    }
     return Branch(
         base.name,
         base.commit,
-        tuple(sorted(touched, key=lambda one: one.path)),
+        tuple(sorted(touched, key=lambda touched_file: touched_file.path)),
         lambda words: _files_mentioning(git, words, files, here),
     )
 
@@ -124,11 +133,11 @@ def paths_in_repository(git: Git, paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _visible_sides(one: Difference, files: FileFilter) -> Difference:
+def _visible_sides(difference: Difference, files: FileFilter) -> Difference:
     """Drop sides that are not read; a file that moves out of or into the filter counts as removed or added."""
-    before, after = one.before, one.after
+    before, after = difference.before, difference.after
     return replace(
-        one,
+        difference,
         before=before if before and files.includes(before.path) and _may_contain_contract(before.path) else None,
         after=after if after and files.includes(after.path) and _may_contain_contract(after.path) else None,
     )
@@ -151,9 +160,9 @@ def _files_mentioning(git: Git, words: Collection[str], files: FileFilter, touch
         read = ((path, read_work_tree_file(git.root, path, files.max_bytes)) for path in paths)
         return [File(path, content) for path, content in read if content is not None]
     known = list_tree(git, files.state)
-    found = [known[path] for path in paths if path in known]
-    contents = read_blobs(git, [one.id for one in found if one.id], files.max_bytes)
-    return [File(one.path, contents[one.id]) for one in found if one.id]
+    blobs = [known[path] for path in paths if path in known]
+    contents = read_blobs(git, [blob.id for blob in blobs if blob.id], files.max_bytes)
+    return [File(blob.path, contents[blob.id]) for blob in blobs if blob.id]
 
 
 def _grep(git: Git, words: Sequence[str], state: State) -> set[str]:
@@ -186,10 +195,14 @@ def changed_since(named: str | None, fetching: Fetching, settings: Settings) -> 
     base = find_commit(git, named, fetching)
     files = FileFilter(State.COMMITTED, settings.limits.bytes, settings.parts.check.ignore)
     touched = read_branch(git, base, files).touched
-    now = [one.after for one in touched if one.after and looks_like_contract_file(one.after.content)]
-    gone = [one.before for one in touched if one.after is None and one.before]
+    now = [
+        touched_file.after
+        for touched_file in touched
+        if touched_file.after and looks_like_contract_file(touched_file.after.content)
+    ]
+    gone = [touched_file.before for touched_file in touched if touched_file.after is None and touched_file.before]
     return MergedContracts(
         base,
         tuple(Source(one.path, one.content) for one in now if one.path.lower().endswith(CONTRACT_SUFFIXES)),
-        tuple(one.path for one in gone if looks_like_contract_file(one.content)),
+        tuple(removed.path for removed in gone if looks_like_contract_file(removed.content)),
     )

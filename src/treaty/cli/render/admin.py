@@ -20,23 +20,23 @@ def render_tokens(console: Console, tokens: Sequence[TokenAnswer]) -> None:
             ("id", "name", "role", "scopes", "created by", "expires (UTC)", ""),
             (
                 (
-                    one.id,
-                    one.name,
-                    f"{one.role}:{one.team}" if one.team else one.role,
-                    ", ".join(one.scopes),
-                    one.created_by,
-                    format_time(one.expires_at),
-                    text("revoked", style="quiet") if one.revoked_at else "",
+                    token.id,
+                    token.name,
+                    f"{token.role}:{token.team}" if token.team else token.role,
+                    ", ".join(token.scopes),
+                    token.created_by,
+                    format_time(token.expires_at),
+                    text("revoked", style="quiet") if token.revoked_at else "",
                 )
-                for one in tokens
+                for token in tokens
             ),
         )
     )
 
 
-def render_revoked_token(console: Console, one: TokenAnswer) -> None:
+def render_revoked_token(console: Console, token: TokenAnswer) -> None:
     """Render the revocation of a token."""
-    console.print(text(f"token {one.id} ({one.name}) is revoked"))
+    console.print(text(f"token {token.id} ({token.name}) is revoked"))
 
 
 def render_audit_entries(console: Console, entries: Sequence[AuditAnswer]) -> None:
@@ -44,7 +44,7 @@ def render_audit_entries(console: Console, entries: Sequence[AuditAnswer]) -> No
     console.print(
         listing(
             ("no", "time (UTC)", "actor", "action", "subject"),
-            ((str(one.seq), format_time(one.at), one.actor, one.action, one.subject) for one in entries),
+            ((str(entry.seq), format_time(entry.at), entry.actor, entry.action, entry.subject) for entry in entries),
         )
     )
 
@@ -55,7 +55,7 @@ def render_audit_check(console: Console, check: AuditCheckAnswer) -> None:
         console.print(text(f"the audit log is intact: {pluralize(check.entries, 'entry', 'entries')}", style="good"))
     else:
         console.print(text("the audit log is damaged", style="error"))
-        console.print(facts([(f"entry {one.seq}", one.reason) for one in check.breaks]))
+        console.print(facts([(f"entry {party.seq}", party.reason) for party in check.breaks]))
     console.print(facts([("Head", check.head)]))
     console.print(
         text("save the head elsewhere, and verify later with: treaty admin audit verify --head HEAD", style="quiet")
@@ -69,42 +69,47 @@ def render_channels(console: Console, channels: Sequence[ChannelAnswer]) -> None
             ("id", "party", "kind", "target", "signed", "added by", "added (UTC)"),
             (
                 (
-                    str(one.id),
-                    one.party,
-                    one.kind,
-                    one.target,
-                    "yes" if one.signed else "no",
-                    one.added_by,
-                    format_time(one.added_at),
+                    str(channel.id),
+                    channel.party,
+                    channel.kind,
+                    channel.target,
+                    "yes" if channel.signed else "no",
+                    channel.added_by,
+                    format_time(channel.added_at),
                 )
-                for one in channels
+                for channel in channels
             ),
         )
     )
 
 
-def render_added_channel(console: Console, one: ChannelAnswer) -> None:
+def render_added_channel(console: Console, channel: ChannelAnswer) -> None:
     """Render a new channel in one line."""
-    console.print(text(f"channel {one.id}: {one.party} receives notices by {one.kind} {one.target}".rstrip()))
+    console.print(
+        text(f"channel {channel.id}: {channel.party} receives notices by {channel.kind} {channel.target}".rstrip())
+    )
 
 
-def render_removed_channel(console: Console, one: ChannelAnswer) -> None:
+def render_removed_channel(console: Console, channel: ChannelAnswer) -> None:
     """Render the removal of a channel in one line."""
     console.print(
-        text(f"channel {one.id} is removed; {one.party} no longer receives notices by {one.kind} {one.target}".rstrip())
+        text(
+            f"channel {channel.id} is removed; "
+            f"{channel.party} no longer receives notices by {channel.kind} {channel.target}".rstrip()
+        )
     )
 
 
 def render_notices(console: Console, notices: Sequence[NoticeAnswer]) -> None:
     """Render notices with their recipients and deliveries."""
-    for one in notices:
-        console.print(text(f"{format_time(one.at)}  ", style="quiet").append_text(text(one.headline)))
-        about = f"{one.kind} · to {', '.join(one.parties) or 'no recipients'} · {_describe_deliveries(one)}"
+    for notice in notices:
+        console.print(text(f"{format_time(notice.at)}  ", style="quiet").append_text(text(notice.headline)))
+        about = f"{notice.kind} · to {', '.join(notice.parties) or 'no recipients'} · {_describe_deliveries(notice)}"
         console.print(facts([("", text(about, style="quiet"))]))
 
 
 def _describe_deliveries(notice: NoticeAnswer) -> str:
-    states = Counter(one.state for one in notice.deliveries)
+    states = Counter(delivery.state for delivery in notice.deliveries)
     counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
-    errors = [one.error for one in notice.deliveries if one.error and one.state != "delivered"]
+    errors = [delivery.error for delivery in notice.deliveries if delivery.error and delivery.state != "delivered"]
     return (counts or "no channel") + (f": {errors[0]}" if errors else "")

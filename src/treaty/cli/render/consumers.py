@@ -31,11 +31,17 @@ _BRIEF = ("exposed", "safe")
 
 def render_subscriptions(console: Console, subscriptions: Sequence[SubscriptionAnswer]) -> None:
     """Render which consumer reads which line and fields."""
-    for one in subscriptions:
-        title = text(one.consumer, style="path").append_text(text(f"  {one.line}", style="accent"))
-        about = " · ".join(part for part in (one.consumer_class, one.team, one.contact) if part)
+    for subscription in subscriptions:
+        title = text(subscription.consumer, style="path").append_text(text(f"  {subscription.line}", style="accent"))
+        about = " · ".join(
+            part for part in (subscription.consumer_class, subscription.team, subscription.contact) if part
+        )
         console.print(title)
-        rows = [("reads", _fields_read(one)), ("purpose", text(one.purpose or "")), ("class", text(about))]
+        rows = [
+            ("reads", _fields_read(subscription)),
+            ("purpose", text(subscription.purpose or "")),
+            ("class", text(about)),
+        ]
         console.print(facts([(name, value) for name, value in rows if value]))
 
 
@@ -46,43 +52,43 @@ def render_contract_consumers(console: Console, subscriptions: Sequence[Subscrip
             ("consumer", "line", "class", "contact", "fields"),
             (
                 (
-                    text(one.consumer, style="path"),
-                    one.line.removeprefix(contract),
-                    one.consumer_class,
-                    one.contact or "",
-                    _fields_read(one),
+                    text(subscription.consumer, style="path"),
+                    subscription.line.removeprefix(contract),
+                    subscription.consumer_class,
+                    subscription.contact or "",
+                    _fields_read(subscription),
                 )
-                for one in subscriptions
+                for subscription in subscriptions
             ),
         )
     )
 
 
-def _fields_read(one: SubscriptionAnswer) -> Text:
-    return text(", ".join(one.fields)) if one.fields else text("fields not declared", style="warning")
+def _fields_read(subscription: SubscriptionAnswer) -> Text:
+    return text(", ".join(subscription.fields)) if subscription.fields else text("fields not declared", style="warning")
 
 
-def render_subscription(console: Console, one: SubscriptionAnswer) -> None:
+def render_subscription(console: Console, subscription: SubscriptionAnswer) -> None:
     """Render a new subscription."""
-    console.print(text(f"{one.consumer} reads {one.line}", style="path"))
-    read = ", ".join(one.fields) or "not declared, so no change counts as safe; declare them with --field"
-    rows = [("Fields", read), ("Class", one.consumer_class)]
+    console.print(text(f"{subscription.consumer} reads {subscription.line}", style="path"))
+    read = ", ".join(subscription.fields) or "not declared, so no change counts as safe; declare them with --field"
+    rows = [("Fields", read), ("Class", subscription.consumer_class)]
     rows += [
         (name, value)
         for name, value in (
-            ("Purpose", one.purpose),
-            ("Latency", one.latency),
-            ("Contact", one.contact),
-            ("Team", one.team),
+            ("Purpose", subscription.purpose),
+            ("Latency", subscription.latency),
+            ("Contact", subscription.contact),
+            ("Team", subscription.team),
         )
         if value
     ]
-    console.print(facts([*rows, *(("Warning", text(warning, style="warning")) for warning in one.warnings)]))
+    console.print(facts([*rows, *(("Warning", text(warning, style="warning")) for warning in subscription.warnings)]))
 
 
-def render_ended_subscription(console: Console, one: SubscriptionAnswer) -> None:
+def render_ended_subscription(console: Console, subscription: SubscriptionAnswer) -> None:
     """Render the end of a subscription."""
-    console.print(text(f"{one.consumer} no longer reads {one.line}"))
+    console.print(text(f"{subscription.consumer} no longer reads {subscription.line}"))
 
 
 def render_graph(console: Console, graph: GraphAnswer) -> None:
@@ -95,12 +101,12 @@ def render_graph(console: Console, graph: GraphAnswer) -> None:
     title = text(graph.node, style="path").append_text(text(f"  {relation}", style="quiet"))
     root = Tree(title, guide_style="quiet")
     branches: dict[str, Tree] = {graph.node: root}
-    for one in sorted(graph.nodes, key=lambda node: node.distance):
-        above = branches.get(one.path[-2] if len(one.path) > 1 else graph.node, root)
-        label = text(one.name, style="accent" if one.kind == "line" else "")
-        if one.kind == "consumer":
+    for map_node in sorted(graph.nodes, key=lambda node: node.distance):
+        above = branches.get(map_node.path[-2] if len(map_node.path) > 1 else graph.node, root)
+        label = text(map_node.name, style="accent" if map_node.kind == "line" else "")
+        if map_node.kind == "consumer":
             label.append_text(text("  consumer", style="quiet"))
-        branches[one.name] = above.add(label)
+        branches[map_node.name] = above.add(label)
     console.print(root)
     console.print()
     total = len(graph.nodes) + graph.more
@@ -136,12 +142,12 @@ def render_decision(console: Console, decision: DecisionAnswer) -> None:
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    affected = [one for one in decision.affected if one.reasons or one.effect in _BRIEF]
-    named = {f"{one.kind}_{one.effect}" for one in affected}
+    affected = [consumer for consumer in decision.affected if consumer.reasons or consumer.effect in _BRIEF]
+    named = {f"{consumer.kind}_{consumer.effect}" for consumer in affected}
     reasons = [one for one in decision.reasons if one.kind not in named]
-    for one in sorted(reasons, key=lambda reason: reason.severity):
-        mark, style = ("✗", "error") if one.severity == "error" else ("!", "warning")
-        grid.add_row(text(mark, style=style), text(one.message))
+    for finding in sorted(reasons, key=lambda reason: reason.severity):
+        mark, style = ("✗", "error") if finding.severity == "error" else ("!", "warning")
+        grid.add_row(text(mark, style=style), text(finding.message))
     if reasons:
         console.print(grid)
     if affected:
@@ -151,16 +157,16 @@ def render_decision(console: Console, decision: DecisionAnswer) -> None:
 
 def render_affected(console: Console, affected: Sequence[AffectedAnswer], more: int = 0) -> None:
     """Render the consumers by effect, affected ones first."""
-    breaks = any(one.effect in _MUST_ACT for one in affected)
+    breaks = any(consumer.effect in _MUST_ACT for consumer in affected)
     for effect, (mark, style, heading) in _EFFECTS.items():
-        group = [one for one in affected if one.effect == effect]
+        group = [consumer for consumer in affected if consumer.effect == effect]
         if not group:
             continue
         if effect == "safe" and not breaks:  # undeclared fields are safe only if nothing breaks
             heading = _NOTHING_TO_DO
         console.print(text(f"{heading} ({len(group)})", style=style))
         if effect in _BRIEF:
-            console.print(facts([("", ", ".join(one.name for one in group))]))
+            console.print(facts([("", ", ".join(consumer.name for consumer in group))]))
         else:
             console.print(_affected_grid(group, mark, style))
         console.print()
@@ -170,7 +176,7 @@ def render_affected(console: Console, affected: Sequence[AffectedAnswer], more: 
 
 def contacts_of(affected: Sequence[AffectedAnswer]) -> list[str]:
     """Return the contacts of consumers that are or may be affected."""
-    contacts = [one.contact for one in affected if one.contact and one.effect in _MUST_ACT]
+    contacts = [consumer.contact for consumer in affected if consumer.contact and consumer.effect in _MUST_ACT]
     return list(dict.fromkeys(contacts))
 
 
@@ -178,29 +184,29 @@ def _affected_grid(group: Sequence[AffectedAnswer], mark: str, style: str) -> Ta
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    for one in group:
-        grid.add_row(text(mark, style=style), _affected_text(one))
+    for consumer in group:
+        grid.add_row(text(mark, style=style), _affected_text(consumer))
     return grid
 
 
-def _affected_text(one: AffectedAnswer) -> Text:
-    entry = text(one.name, style="path")
-    about = " · ".join(_about(one))
+def _affected_text(affected: AffectedAnswer) -> Text:
+    entry = text(affected.name, style="path")
+    about = " · ".join(_about(affected))
     entry.append_text(text(f"  {about}" if about else "", style="quiet"))
-    if one.fields:
-        reads = "reads" if one.effect == "hit" else "may read"
-        entry.append("\n").append_text(text(f"{reads} {', '.join(one.fields)}"))
-    for reason in one.reasons if one.effect == "hit" else ():
+    if affected.fields:
+        reads = "reads" if affected.effect == "hit" else "may read"
+        entry.append("\n").append_text(text(f"{reads} {', '.join(affected.fields)}"))
+    for reason in affected.reasons if affected.effect == "hit" else ():
         entry.append("\n").append_text(text(reason, style="quiet"))
     return entry
 
 
-def _about(one: AffectedAnswer) -> Iterator[str]:
-    if one.kind == "line":
+def _about(affected: AffectedAnswer) -> Iterator[str]:
+    if affected.kind == "line":
         yield "derived from it"
-    if one.consumer_class:
-        yield one.consumer_class
-    if one.critical:
+    if affected.consumer_class:
+        yield affected.consumer_class
+    if affected.critical:
         yield "critical"
-    if one.contact:
-        yield one.contact
+    if affected.contact:
+        yield affected.contact

@@ -36,21 +36,21 @@ class ContractView:
     def as_data(self) -> dict[str, Any]:
         """Return the view as plain data."""
         return self.version.model_dump(mode="json") | {
-            "lines": [one.model_dump(mode="json") for one in self.lines],
-            "subscriptions": [one.model_dump(mode="json") for one in self.subscriptions],
+            "lines": [line.model_dump(mode="json") for line in self.lines],
+            "subscriptions": [subscription.model_dump(mode="json") for subscription in self.subscriptions],
         }
 
 
 def render_contracts(console: Console, contracts: Sequence[ContractAnswer]) -> None:
     """Render search results."""
-    for one in contracts:
-        title = text(one.id, style="path")
-        title.append_text(text(f"  {one.version}", style="accent"))
-        about = " · ".join(part for part in (one.name, one.domain, one.tier) if part)
+    for contract in contracts:
+        title = text(contract.id, style="path")
+        title.append_text(text(f"  {contract.version}", style="accent"))
+        about = " · ".join(part for part in (contract.name, contract.domain, contract.tier) if part)
         title.append_text(text(f"  {about}" if about else "", style="quiet"))
         console.print(title)
-        if one.summary:
-            console.print(facts([("", one.summary)]))
+        if contract.summary:
+            console.print(facts([("", contract.summary)]))
     console.print()
     console.print(text(f"{pluralize(len(contracts), 'contract')}; show one with: treaty show CONTRACT", style="quiet"))
 
@@ -62,14 +62,14 @@ def render_history(console: Console, versions: Sequence[VersionAnswer]) -> None:
             ("version", "status", "registered (UTC)", "by", "sunset", "retire from"),
             (
                 (
-                    text(one.version, style="accent"),
-                    status_text(one.status),
-                    format_time(one.registered_at),
-                    one.registered_by,
-                    format_date(one.sunset_on),
-                    format_date(one.retire_on),
+                    text(version.version, style="accent"),
+                    status_text(version.status),
+                    format_time(version.registered_at),
+                    version.registered_by,
+                    format_date(version.sunset_on),
+                    format_date(version.retire_on),
                 )
-                for one in versions
+                for version in versions
             ),
         )
     )
@@ -77,41 +77,41 @@ def render_history(console: Console, versions: Sequence[VersionAnswer]) -> None:
 
 def render_lifecycle_steps(console: Console, steps: Sequence[StepAnswer]) -> None:
     """Render life cycle steps, and reminders about versions whose status stays the same."""
-    for one in steps:
-        name = f"{one.contract} {one.version}"
-        changed = f"{name} is now {one.after} (was {one.before})"
-        reminder = f"reminder about {name}, which is {one.after}"
-        console.print(text(f"{reminder if one.before == one.after else changed}: {one.reason}"))
+    for step in steps:
+        name = f"{step.contract} {step.version}"
+        changed = f"{name} is now {step.after} (was {step.before})"
+        reminder = f"reminder about {name}, which is {step.after}"
+        console.print(text(f"{reminder if step.before == step.after else changed}: {step.reason}"))
 
 
 def render_versions(console: Console, versions: Sequence[VersionAnswer]) -> None:
     """Render the status of versions, one line each."""
-    for one in versions:
-        render_version(console, one)
+    for version in versions:
+        render_version(console, version)
 
 
-def render_version(console: Console, one: VersionAnswer) -> None:
+def render_version(console: Console, version: VersionAnswer) -> None:
     """Render the status of a version in one line."""
-    line = text(f"{one.contract} {one.version} is ").append_text(status_text(one.status))
-    if one.status in ("deprecated", "sunset") and one.sunset_on:
-        line.append_text(text(f"; sunset on {one.sunset_on}, may be retired from {one.retire_on}"))
+    line = text(f"{version.contract} {version.version} is ").append_text(status_text(version.status))
+    if version.status in ("deprecated", "sunset") and version.sunset_on:
+        line.append_text(text(f"; sunset on {version.sunset_on}, may be retired from {version.retire_on}"))
     console.print(line)
 
 
 def render_contract_view(console: Console, view: ContractView) -> None:
     """Render one version: status, owners, lines, consumers and fields."""
-    one, contract = view.version, contract_from(view.version.document, "the registry")
-    title = text(one.contract, style="path")
-    title.append_text(text(f"  {one.version}  ", style="accent")).append_text(status_text(one.status))
+    version, contract = view.version, contract_from(view.version.document, "the registry")
+    title = text(version.contract, style="path")
+    title.append_text(text(f"  {version.version}  ", style="accent")).append_text(status_text(version.status))
     console.print(title)
-    console.print(facts(_about(one, contract)))
+    console.print(facts(_about(version, contract)))
     console.print()
     console.print(
         listing(
             ("line", "status", "latest", "versions", "consumers", "sunset", "retire from"),
             (
                 (
-                    text(line.line.removeprefix(one.contract), style="accent"),
+                    text(line.line.removeprefix(version.contract), style="accent"),
                     status_text(line.status),
                     line.latest_active or line.latest,
                     str(line.versions),
@@ -125,44 +125,48 @@ def render_contract_view(console: Console, view: ContractView) -> None:
     )
     if view.subscriptions:
         console.print()
-        render_contract_consumers(console, view.subscriptions, one.contract)
+        render_contract_consumers(console, view.subscriptions, version.contract)
     _render_fields(console, contract)
 
 
-def _about(one: VersionAnswer, contract: Contract) -> Iterator[tuple[str, str]]:
+def _about(version: VersionAnswer, contract: Contract) -> Iterator[tuple[str, str]]:
     purpose = contract.description.get("purpose") if contract.description else None
     if purpose:
         yield "Purpose", " ".join(str(purpose).split())
-    for number, owner in enumerate(one.owners):
+    for number, owner in enumerate(version.owners):
         yield "Owner" if number == 0 else "", f"{owner.team}  {owner.contact or ''}".rstrip()
     if contract.treaty.parent:
         yield "Policy", contract.treaty.parent
-    yield "Mode", one.mode
-    yield "Registered", f"{format_time(one.registered_at)} UTC by {one.registered_by}"
-    if one.announced_on:
-        yield "End", f"announced on {one.announced_on}, sunset on {one.sunset_on}, may be retired from {one.retire_on}"
-    if one.deprecation_uri:
-        yield "Plan", one.deprecation_uri
+    yield "Mode", version.mode
+    yield "Registered", f"{format_time(version.registered_at)} UTC by {version.registered_by}"
+    if version.announced_on:
+        yield (
+            "End",
+            f"announced on {version.announced_on}, sunset on {version.sunset_on}, "
+            f"may be retired from {version.retire_on}",
+        )
+    if version.deprecation_uri:
+        yield "Plan", version.deprecation_uri
 
 
 def _render_fields(console: Console, contract: Contract) -> None:
-    for item in contract.schema:
-        fields = list(_fields(item.fields, FieldPath()))
+    for schema_object in contract.schema:
+        fields = list(_fields(schema_object.fields, FieldPath()))
         if not fields:
             continue
         console.print()
-        console.print(text(item.name, style="path"))
+        console.print(text(schema_object.name, style="path"))
         console.print(
             listing(
                 ("field", "type", "", "description"),
                 (
                     (
                         text(str(path), style="accent"),
-                        str(one.type or ""),
-                        "key" if one.primary_key else "required" if one.is_required else "",
-                        " ".join((one.description or "").split()),
+                        str(field.type or ""),
+                        "key" if field.primary_key else "required" if field.is_required else "",
+                        " ".join((field.description or "").split()),
                     )
-                    for path, one in fields[:MAX_FIELDS]
+                    for path, field in fields[:MAX_FIELDS]
                 ),
             )
         )
@@ -171,10 +175,10 @@ def _render_fields(console: Console, contract: Contract) -> None:
 
 
 def _fields(fields: tuple[Field, ...], above: FieldPath) -> Iterator[tuple[FieldPath, Field]]:
-    pending = [(above.field(one.name or "?"), one) for one in reversed(fields)]
+    pending = [(above.field(field.name or "?"), field) for field in reversed(fields)]
     while pending:
-        path, one = pending.pop()
-        yield path, one
-        inside = [(path.field(child.name or "?"), child) for child in one.properties or ()]
-        inside += [(path.into(mark), child) for mark, child in one.children]
+        path, node = pending.pop()
+        yield path, node
+        inside = [(path.field(child.name or "?"), child) for child in node.properties or ()]
+        inside += [(path.into(mark), child) for mark, child in node.children]
         pending += reversed(inside)

@@ -28,11 +28,11 @@ def print_advice(inferred: Inferred, data: str, file: Path | None) -> None:
     _print("Review first")
     topics = collect_advice(contract, profile)
     width = max(len(one.topic) for one in topics)
-    for one in topics:
-        _print_indented(one.topic.ljust(width), one.message)
+    for topic in topics:
+        _print_indented(topic.topic.ljust(width), topic.message)
     draft = str(file) if file else "DRAFT"
-    shown = "DATA" if data.startswith("jdbc:") or len(data) > MAX_DATA_CHARACTERS else data
-    lint, test = f"treaty lint {draft}", f"treaty test {draft} {shown}"
+    data_argument = "DATA" if data.startswith("jdbc:") or len(data) > MAX_DATA_CHARACTERS else data
+    lint, test = f"treaty lint {draft}", f"treaty test {draft} {data_argument}"
     _print("Next")
     _print_indented(lint.ljust(len(test)), "find what readers would have to ask")
     _print_indented(test, "test new data against the draft")

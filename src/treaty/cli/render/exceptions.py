@@ -35,16 +35,16 @@ def render_exceptions(console: Console, exceptions: Sequence[ExceptionAnswer]) -
             ("key", "reconciliation", "assertion", "class", "state", "owner", "age", "statement"),
             (
                 (
-                    one.key,
-                    one.reconciliation,
-                    one.assertion,
-                    one.reason_class,
-                    _state(one.state),
-                    one.owner or "",
-                    format_age(one.age_seconds),
-                    one.statement,
+                    exception.key,
+                    exception.reconciliation,
+                    exception.assertion,
+                    exception.reason_class,
+                    _state(exception.state),
+                    exception.owner or "",
+                    format_age(exception.age_seconds),
+                    exception.statement,
                 )
-                for one in exceptions
+                for exception in exceptions
             ),
         )
     )
@@ -59,14 +59,19 @@ def render_keys(console: Console, answers: Sequence[KeyAnswer]) -> None:
         console.print(text(f"{answer.reconciliation} {answer.key}  ", style="path").append_text(outcome))
         if not answer.exceptions:
             console.print(text("no exceptions", style="quiet"))
-        for one in answer.exceptions:
+        for exception in answer.exceptions:
             console.print()
-            _render_exception(console, one, answer)
+            _render_exception(console, exception, answer)
 
 
-def render_acceptance(console: Console, one: AcceptanceAnswer) -> None:
+def render_acceptance(console: Console, acceptance: AcceptanceAnswer) -> None:
     """Render an acceptance and its effect."""
-    console.print(text(f"{one.actor} accepts {one.assertion} of {one.key} in {one.reconciliation}: {one.reason}"))
+    console.print(
+        text(
+            f"{acceptance.actor} accepts {acceptance.assertion} of {acceptance.key} "
+            f"in {acceptance.reconciliation}: {acceptance.reason}"
+        )
+    )
     console.print(text("the next run resolves the key; the acceptance applies until a claim changes", style="quiet"))
 
 
@@ -78,20 +83,25 @@ def format_age(seconds: int) -> str:
     return f"{seconds} s"
 
 
-def _render_exception(console: Console, one: ExceptionAnswer, answer: KeyAnswer) -> None:
-    console.print(text(f"{one.assertion}  ", style="path").append_text(_state(one.state)))
-    seen = f"first {format_time(one.first_seen)}, last {format_time(one.last_seen)} UTC · {format_age(one.age_seconds)}"
+def _render_exception(console: Console, exception: ExceptionAnswer, answer: KeyAnswer) -> None:
+    console.print(text(f"{exception.assertion}  ", style="path").append_text(_state(exception.state)))
+    first, last = format_time(exception.first_seen), format_time(exception.last_seen)
+    seen = f"first {first}, last {last} UTC · {format_age(exception.age_seconds)}"
     rows: list[tuple[str, str | Text]] = [
-        ("Statement", one.statement),
-        ("Class", one.reason_class),
-        ("Owner", one.owner or "none"),
+        ("Statement", exception.statement),
+        ("Class", exception.reason_class),
+        ("Owner", exception.owner or "none"),
         ("Seen", seen),
-        *(("Accepted", _describe_acceptance(each)) for each in answer.acceptances if each.assertion == one.assertion),
+        *(
+            ("Accepted", _describe_acceptance(each))
+            for each in answer.acceptances
+            if each.assertion == exception.assertion
+        ),
     ]
-    console.print(facts([*rows, *(("Next", step) for step in _next_steps(one))]))
-    if one.claims:
+    console.print(facts([*rows, *(("Next", step) for step in _next_steps(exception))]))
+    if exception.claims:
         console.print()
-        console.print(_claims(one.claims))
+        console.print(_claims(exception.claims))
 
 
 def _claims(claims: dict[str, Any]) -> Table:
@@ -127,18 +137,18 @@ def _describe_acceptance(acceptance: AcceptanceAnswer) -> Text:
     return line.append_text(text(" · lapsed: a claim has changed", style="warning")) if acceptance.lapsed else line
 
 
-def _next_steps(one: ExceptionAnswer) -> Iterator[str]:
-    if one.state == "accepted":
+def _next_steps(exception: ExceptionAnswer) -> Iterator[str]:
+    if exception.state == "accepted":
         yield "nothing; the exception is open again when a claim changes"
-    if one.state != "open":
+    if exception.state != "open":
         return
-    if one.assertion == _CONTRACT:
+    if exception.assertion == _CONTRACT:
         yield "correct the data or the contract; a violated contract cannot be accepted"
         return
-    missing = [claim["product"] for claim in (one.claims.get("claims") or {}).values() if not claim["values"]]
-    yield _NEXT[ReasonClass(one.reason_class)].format(product=" or ".join(missing) or "its product")
-    if one.reason_class != ReasonClass.MISSING.value:
-        key, assertion = shlex.quote(one.key), shlex.quote(one.assertion)
+    missing = [claim["product"] for claim in (exception.claims.get("claims") or {}).values() if not claim["values"]]
+    yield _NEXT[ReasonClass(exception.reason_class)].format(product=" or ".join(missing) or "its product")
+    if exception.reason_class != ReasonClass.MISSING.value:
+        key, assertion = shlex.quote(exception.key), shlex.quote(exception.assertion)
         yield f'or accept it: treaty exceptions accept {key} --assertion {assertion} --reason "…"'
 
 

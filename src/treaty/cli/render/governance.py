@@ -34,24 +34,26 @@ def render_waivers(console: Console, waivers: Sequence[WaiverAnswer]) -> None:
             ("id", "rule", "contract", "path", "owner", "until", "reason"),
             (
                 (
-                    str(one.id),
-                    one.rule,
-                    one.contract,
-                    one.path,
-                    one.owner,
-                    text("revoked", style="quiet") if one.revoked_at else one.until.isoformat(),
-                    one.reason,
+                    str(waiver.id),
+                    waiver.rule,
+                    waiver.contract,
+                    waiver.path,
+                    waiver.owner,
+                    text("revoked", style="quiet") if waiver.revoked_at else waiver.until.isoformat(),
+                    waiver.reason,
                 )
-                for one in waivers
+                for waiver in waivers
             ),
         )
     )
 
 
-def render_waiver(console: Console, one: WaiverAnswer) -> None:
+def render_waiver(console: Console, waiver: WaiverAnswer) -> None:
     """Render one waiver in one line."""
-    until = "is revoked" if one.revoked_at else f"applies until {one.until}"
-    console.print(text(f"waiver {one.id}: {one.rule} on {one.contract} {one.path} {until}; owner: {one.owner}"))
+    until = "is revoked" if waiver.revoked_at else f"applies until {waiver.until}"
+    console.print(
+        text(f"waiver {waiver.id}: {waiver.rule} on {waiver.contract} {waiver.path} {until}; owner: {waiver.owner}")
+    )
 
 
 def render_proposals(console: Console, proposals: Sequence[ProposalAnswer]) -> None:
@@ -61,30 +63,32 @@ def render_proposals(console: Console, proposals: Sequence[ProposalAnswer]) -> N
             ("id", "contract", "version", "state", "proposed by", "proposed (UTC)", "decided by", "reason"),
             (
                 (
-                    str(one.id),
-                    one.contract,
-                    one.version,
-                    one.state,
-                    one.proposed_by,
-                    format_time(one.proposed_at),
-                    one.decided_by or "",
-                    one.reason or "",
+                    str(proposal.id),
+                    proposal.contract,
+                    proposal.version,
+                    proposal.state,
+                    proposal.proposed_by,
+                    format_time(proposal.proposed_at),
+                    proposal.decided_by or "",
+                    proposal.reason or "",
                 )
-                for one in proposals
+                for proposal in proposals
             ),
         )
     )
 
 
-def render_proposal(console: Console, one: ProposalAnswer) -> None:
+def render_proposal(console: Console, proposal: ProposalAnswer) -> None:
     """Render the state of a proposal in one line."""
-    by = f" by {one.decided_by}" if one.decided_by else ""
-    registered = "; the version is registered" if one.state == "approved" else ""
-    console.print(text(f"proposal {one.id}: {one.contract} {one.version} is {one.state}{by}{registered}"))
+    by = f" by {proposal.decided_by}" if proposal.decided_by else ""
+    registered = "; the version is registered" if proposal.state == "approved" else ""
+    console.print(
+        text(f"proposal {proposal.id}: {proposal.contract} {proposal.version} is {proposal.state}{by}{registered}")
+    )
 
 
 def _verdict(check: PolicyCheckAnswer) -> str:
-    violations = sum(1 for one in check.violations if not one.waived_by)
+    violations = sum(1 for violation in check.violations if not violation.waived_by)
     if violations:
         return f"refused: {pluralize(violations, 'term')} weaker than required"
     return "passed" if not check.violations else "passed, with waivers"
@@ -94,7 +98,12 @@ def _violations(violations: Sequence[ViolationAnswer]) -> Table:
     return listing(
         ("policy", "term", "violation", ""),
         (
-            (one.policy, one.path, one.message, f"waived by {one.waived_by}" if one.waived_by else "")
-            for one in violations
+            (
+                violation.policy,
+                violation.path,
+                violation.message,
+                f"waived by {violation.waived_by}" if violation.waived_by else "",
+            )
+            for violation in violations
         ),
     )

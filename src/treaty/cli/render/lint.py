@@ -27,7 +27,7 @@ def print_reports(reports: Reports, output: OutputFormat) -> None:
         case OutputFormat.JSON:
             from treaty.governance.lint.linter import report_as_data
 
-            typer.echo(write_json({"contracts": [report_as_data(*one) for one in reports]}), nl=False)
+            typer.echo(write_json({"contracts": [report_as_data(*report) for report in reports]}), nl=False)
         case OutputFormat.MARKDOWN:
             typer.echo(_markdown(reports))
         case OutputFormat.SARIF:
@@ -70,12 +70,12 @@ def _print_report(console: Console, source: str, report: LintReport) -> None:
         if finding.hint:
             message.append("\n").append_text(text(finding.hint, style="quiet"))
         grid.add_row(line, text(finding.severity, style=STYLES[finding.severity]), message, finding.id)
-    for one in report.waived:
-        line = str(one.finding.place.line) if one.finding.place and one.finding.place.line else ""
-        message = text(one.finding.message)
-        waiver = f"waived by {one.waiver.owner} until {one.waiver.until}: {one.waiver.reason}"
+    for waived in report.waived:
+        line = str(waived.finding.place.line) if waived.finding.place and waived.finding.place.line else ""
+        message = text(waived.finding.message)
+        waiver = f"waived by {waived.waiver.owner} until {waived.waiver.until}: {waived.waiver.reason}"
         message.append("\n").append_text(text(waiver, style="quiet"))
-        grid.add_row(line, text("waived", style="quiet"), message, one.finding.id)
+        grid.add_row(line, text("waived", style="quiet"), message, waived.finding.id)
     console.print(grid)
     console.print()
 

@@ -43,21 +43,21 @@ def guide_as_markdown(guide: Guide, level: int = 1) -> str:
         title + escape_markdown(str(guide.after or "the new version")),
         f"**{escape_markdown(guide_verdict(guide))}**",
     ]
-    parts += ["\n".join(f"- {name}: {escape_markdown(said)}" for name, said in guide_facts(guide))]
+    parts += ["\n".join(f"- {name}: {escape_markdown(guide_fact)}" for name, guide_fact in guide_facts(guide))]
     if guide.fields:
         rows = [
             (
-                code(one.before),
-                escape_markdown(one.type_before),
-                escape_markdown(one.after_text),
-                escape_markdown("; ".join(one.todo)),
+                code(field.before),
+                escape_markdown(field.type_before),
+                escape_markdown(field.after_text),
+                escape_markdown("; ".join(field.todo)),
             )
-            for one in guide.fields
+            for field in guide.fields
         ]
         parts.append(table(("before", "type", "after", "to do"), rows))
-    for one in guide.examples if guide.fields else ():
-        parts += ["Before:", fenced("sql", one.sql_before), "After:", fenced("sql", one.sql_after)]
-        parts += ["The same in PySpark:", fenced("python", one.pyspark_after)]
+    for example in guide.examples if guide.fields else ():
+        parts += ["Before:", fenced("sql", example.sql_before), "After:", fenced("sql", example.sql_after)]
+        parts += ["The same in PySpark:", fenced("python", example.pyspark_after)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -177,11 +177,13 @@ def _render_shim(console: Console, shim: ShimProof) -> None:
         summary += f"; {shim.conforming:,} valid after conversion"
         console.print(text(summary, style="quiet"))
     rows = []
-    for one in shim.fields:
-        mark, style = MARKS[one.fidelity]
-        mark, style = (mark, style) if one.holds else ("✗", "error")
-        name = text(f"{mark} ", style=style).append_text(text(one.field))
-        rows.append((name, text(one.fidelity.value, style=style), _format_number(one.broken), _format_differences(one)))
+    for field in shim.fields:
+        mark, style = MARKS[field.fidelity]
+        mark, style = (mark, style) if field.holds else ("✗", "error")
+        name = text(f"{mark} ", style=style).append_text(text(field.field))
+        rows.append(
+            (name, text(field.fidelity.value, style=style), _format_number(field.broken), _format_differences(field))
+        )
     console.print(listing(("  field", "", "invalid", "changed by the round trip"), rows))
 
 

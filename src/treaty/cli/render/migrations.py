@@ -39,7 +39,7 @@ class Plan:
     @property
     def is_blocked(self) -> bool:
         """Whether the old schema cannot be served from the new line."""
-        return any(one.refusal for one in self.views if one.shim.way is MigrationDirection.BACK) or bool(
+        return any(view.refusal for view in self.views if view.shim.way is MigrationDirection.BACK) or bool(
             self.path.removed
         )
 
@@ -47,8 +47,8 @@ class Plan:
         """Return the plan as plain data."""
         return {
             **path_as_data(self.path),
-            "views": [one.as_data() for one in self.views],
-            "guides": [one.as_data() for one in self.guides],
+            "views": [view.as_data() for view in self.views],
+            "guides": [guide.as_data() for guide in self.guides],
         }
 
 
@@ -80,9 +80,9 @@ def views_of(path: MigrationPath) -> tuple[View, ...]:
     from treaty.errors import Refused
 
     views = []
-    for item in path.objects:
-        old, new = line_table(path.before, item.before), line_table(path.after, item.after)
-        for shim, name, source in ((item.back, old, new), (item.forward, new, old)):
+    for object_path in path.objects:
+        old, new = line_table(path.before, object_path.before), line_table(path.after, object_path.after)
+        for shim, name, source in ((object_path.back, old, new), (object_path.forward, new, old)):
             try:
                 sql, code = view_sql(shim, name, source), pyspark_text(shim, name[0], source)
                 views.append(View(shim, name, source, sql, code, None))
@@ -171,13 +171,13 @@ def render_guide(console: Console, guide: Guide) -> None:
     console.print(facts(guide_facts(guide)))
     if guide.fields:
         rows = [
-            (text(f"  {one.before}"), text(one.type_before), text(one.after_text), text("; ".join(one.todo)))
-            for one in guide.fields
+            (text(f"  {field.before}"), text(field.type_before), text(field.after_text), text("; ".join(field.todo)))
+            for field in guide.fields
         ]
         console.print(listing(("  before", "", "after", "to do"), rows))
-    for one in guide.examples if guide.fields else ():
+    for example in guide.examples if guide.fields else ():
         console.print(text("  the same query on the new line:", style="quiet"))
-        for line in one.sql_after.split("\n"):
+        for line in example.sql_after.split("\n"):
             console.print(text(f"    {line}"), soft_wrap=True)
 
 
@@ -219,15 +219,15 @@ def render_migrations(console: Console, migrations: Sequence[MigrationAnswer]) -
     """Render migrations with the number of consumers in each state."""
     rows = [
         (
-            str(one.id),
-            f"{one.before} → {one.after}",
-            text(one.state, style=_STATES[one.state]),
-            format_date(one.ends_on),
-            ", ".join(f"{number} {state}" for state, number in one.counts.items()),
-            "" if one.proven is None else "proven" if one.proven else "not proven",
-            one.owner or "",
+            str(migration.id),
+            f"{migration.before} → {migration.after}",
+            text(migration.state, style=_STATES[migration.state]),
+            format_date(migration.ends_on),
+            ", ".join(f"{number} {state}" for state, number in migration.counts.items()),
+            "" if migration.proven is None else "proven" if migration.proven else "not proven",
+            migration.owner or "",
         )
-        for one in migrations
+        for migration in migrations
     ]
     console.print(listing(("id", "lines", "state", "ends", "consumers", "proof", "owner"), rows))
 
@@ -241,13 +241,15 @@ def render_migration(console: Console, board: BoardAnswer) -> None:
     console.print(facts(list(_facts(board))))
     rows = [
         (
-            text(one.state, style=_STATE_STYLES[one.state]),
-            one.consumer,
-            one.consumer_class + (" · critical" if one.critical else ""),
-            one.effect,
-            " · ".join(part for part in (one.reason or "", f"until {one.until}" if one.until else "") if part),
+            text(consumer.state, style=_STATE_STYLES[consumer.state]),
+            consumer.consumer,
+            consumer.consumer_class + (" · critical" if consumer.critical else ""),
+            consumer.effect,
+            " · ".join(
+                part for part in (consumer.reason or "", f"until {consumer.until}" if consumer.until else "") if part
+            ),
         )
-        for one in board.consumers
+        for consumer in board.consumers
     ]
     if rows:
         console.print(listing(("", "consumer", "class", "effect", ""), rows))

@@ -33,7 +33,7 @@ def print_answer(answer: A, output: AnswerFormat, render: Callable[[Console, A],
 def print_list(answers: Sequence[A], output: AnswerFormat, render: Callable[[Console, Sequence[A]], None]) -> None:
     """Print a complete list."""
     if output is AnswerFormat.JSON:
-        print_data({"items": [one.model_dump(mode="json") for one in answers], "next": None})
+        print_data({"items": [answer.model_dump(mode="json") for answer in answers], "next": None})
         return
     from treaty.cli.render.console import print_to_console
 
@@ -46,7 +46,7 @@ def print_page(
 ) -> None:
     """Print one page of a list and how to get the next, or `if_empty`."""
     if output is AnswerFormat.JSON:
-        print_data({"items": [one.model_dump(mode="json") for one in page.items], "next": page.next})
+        print_data({"items": [answer.model_dump(mode="json") for answer in page.items], "next": page.next})
         return
     if not page.items:
         typer.echo(if_empty)

@@ -41,30 +41,30 @@ class PlanView:
     @property
     def planned(self) -> tuple[PlannedStep, ...]:
         """The steps to show."""
-        return tuple(one for one in self.plan.planned if one.step.table in self.tables)
+        return tuple(step for step in self.plan.planned if step.step.table in self.tables)
 
 
-def print_plan(shown: PlanView, output: AnswerFormat) -> None:
+def print_plan(view: PlanView, output: AnswerFormat) -> None:
     """Print a plan."""
-    found = trace_columns(shown.plan, shown.lineage)
+    traces = trace_columns(view.plan, view.lineage)
     if output is AnswerFormat.JSON:
-        print_data(plan_as_data(shown.name, shown.plan, shown.planned, found))
+        print_data(plan_as_data(view.name, view.plan, view.planned, traces))
         return
     with print_to_console() as console:
-        console.print(_title(shown))
-        _render_steps(console, shown.planned)
-        for trace in found:
+        console.print(_title(view))
+        _render_steps(console, view.planned)
+        for trace in traces:
             console.print()
             console.print(text(f"{trace.name}.{trace.column}", style="path"))
             for line in trace.lines:
                 console.print(Padding(text(line), (0, 0, 0, 2)))
-        _render_problems(console, shown.plan.problems)
+        _render_problems(console, view.plan.problems)
 
 
 def print_problems(problems: Sequence[Finding], output: AnswerFormat) -> None:
     """Print the problems of a project that cannot be read."""
     if output is AnswerFormat.JSON:
-        data: dict[str, Any] = {"steps": [], "problems": [one.as_data() for one in problems]}
+        data: dict[str, Any] = {"steps": [], "problems": [problem.as_data() for problem in problems]}
         print_data(data)
         return
     with print_to_console() as console:
@@ -72,23 +72,23 @@ def print_problems(problems: Sequence[Finding], output: AnswerFormat) -> None:
         _render_problems(console, problems)
 
 
-def _title(shown: PlanView) -> Text:
-    known = all(one.is_known for one in shown.planned)
-    running = sum(one.would_run for one in shown.planned)
-    parts = [pluralize(len(shown.planned), "step")]
+def _title(view: PlanView) -> Text:
+    known = all(step.is_known for step in view.planned)
+    running = sum(step.would_run for step in view.planned)
+    parts = [pluralize(len(view.planned), "step")]
     parts += [f"{running:,} would run" if running else "nothing to do"] if known else []
-    errors = len(shown.plan.errors)
-    others = len(shown.plan.problems) - errors
-    said = text(f"{shown.name}: ", style="path").append_text(text(" · ".join(parts)))
-    said.append_text(
+    errors = len(view.plan.errors)
+    others = len(view.plan.problems) - errors
+    line = text(f"{view.name}: ", style="path").append_text(text(" · ".join(parts)))
+    line.append_text(
         text(f" · {pluralize(errors, 'problem')}", style="error") if errors else text(" · no problems", "good")
     )
-    return said.append_text(text(f" · {pluralize(others, 'warning')}", style="warning")) if others else said
+    return line.append_text(text(f" · {pluralize(others, 'warning')}", style="warning")) if others else line
 
 
 def _render_steps(console: Console, planned: Sequence[PlannedStep]) -> None:
     for layer in Layer:
-        here = [one for one in planned if one.step.layer is layer]
+        here = [step for step in planned if step.step.layer is layer]
         if not here:
             continue
         console.print()
@@ -98,35 +98,37 @@ def _render_steps(console: Console, planned: Sequence[PlannedStep]) -> None:
         grid.add_column(no_wrap=True)
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold", ratio=1)
-        for one in here:
-            grid.add_row(*_row(one))
+        for trace in here:
+            grid.add_row(*_row(trace))
         console.print(grid)
 
 
-def _row(one: PlannedStep) -> Iterator[Text]:
-    idle = one.is_known and not one.would_run
-    yield text(_IDLE if idle or not one.is_known else _RUNS, style="quiet" if idle else "accent")
-    yield text(one.step.name, style="quiet" if idle else "path")
-    yield text(_how(one), style="quiet" if idle else "")
-    yield Text("\n").join(_details(one))
+def _row(planned_step: PlannedStep) -> Iterator[Text]:
+    idle = planned_step.is_known and not planned_step.would_run
+    yield text(_IDLE if idle or not planned_step.is_known else _RUNS, style="quiet" if idle else "accent")
+    yield text(planned_step.step.name, style="quiet" if idle else "path")
+    yield text(_how(planned_step), style="quiet" if idle else "")
+    yield Text("\n").join(_details(planned_step))
 
 
-def _details(one: PlannedStep) -> Iterator[Text]:
-    if not one.would_run:
+def _details(planned_step: PlannedStep) -> Iterator[Text]:
+    if not planned_step.would_run:
         yield text("nothing to do", style="quiet")
-    elif one.is_known:
-        yield text("; ".join(reason.text for reason in one.reasons))
-    reads = ", ".join(table.partition(".")[2] for table in one.step.reads if not table.endswith("_acceptances"))
-    if one.step.layer not in (Layer.RAW, Layer.EVENTS):
+    elif planned_step.is_known:
+        yield text("; ".join(reason.text for reason in planned_step.reasons))
+    reads = ", ".join(
+        table.partition(".")[2] for table in planned_step.step.reads if not table.endswith("_acceptances")
+    )
+    if planned_step.step.layer not in (Layer.RAW, Layer.EVENTS):
         yield text(f"reads {reads}", style="quiet")
-    if one.step.mode is Mode.FULL:
-        yield text(f"always everything: {one.step.mode_reason}", style="quiet")
+    if planned_step.step.mode is Mode.FULL:
+        yield text(f"always everything: {planned_step.step.mode_reason}", style="quiet")
 
 
-def _how(one: PlannedStep) -> str:
-    if one.mode is Mode.KEYED and one.step.key is not None:
-        return f"by {', '.join(one.step.key.columns)}"
-    return _HOW.get(one.mode, one.mode)
+def _how(planned_step: PlannedStep) -> str:
+    if planned_step.mode is Mode.KEYED and planned_step.step.key is not None:
+        return f"by {', '.join(planned_step.step.key.columns)}"
+    return _HOW.get(planned_step.mode, planned_step.mode)
 
 
 def _render_problems(console: Console, problems: Sequence[Finding]) -> None:
@@ -150,24 +152,24 @@ def plan_as_data(name: str, plan: Plan, planned: Sequence[PlannedStep], traces: 
     """Return a plan as plain data."""
     data: dict[str, Any] = {
         "project": name,
-        "steps": [_step(one) for one in planned],
-        "problems": [one.as_data() for one in plan.problems],
+        "steps": [_step(step) for step in planned],
+        "problems": [problem.as_data() for problem in plan.problems],
     }
     if traces:
         data["lineage"] = [
             {
-                "name": one.name,
-                "column": one.column,
-                "from": _origins(one.origins),
-                "events": _origins(one.events),
+                "name": trace.name,
+                "column": trace.column,
+                "from": _origins(trace.origins),
+                "events": _origins(trace.events),
             }
-            for one in traces
+            for trace in traces
         ]
     return data
 
 
-def _step(one: PlannedStep) -> dict[str, Any]:
-    step = one.step
+def _step(planned_step: PlannedStep) -> dict[str, Any]:
+    step = planned_step.step
     key = None
     if step.key is not None:
         key = {"columns": list(step.key.columns), "inputs": {name: list(of) for name, of in step.key.inputs.items()}}
@@ -181,14 +183,14 @@ def _step(one: PlannedStep) -> dict[str, Any]:
         "mode_reason": step.mode_reason,
         "key": key,
         "digest": step.digest,
-        "would_run": one.would_run if one.is_known else None,
-        "this_time": one.mode.value if one.would_run and one.is_known else None,
-        "why": [{"cause": reason.cause.value, "words": reason.text} for reason in one.reasons],
+        "would_run": planned_step.would_run if planned_step.is_known else None,
+        "this_time": planned_step.mode.value if planned_step.would_run and planned_step.is_known else None,
+        "why": [{"cause": reason.cause.value, "words": reason.text} for reason in planned_step.reasons],
     }
 
 
 def _origins(origins: Origins) -> list[str]:
-    return [f"{one.input}.{one.column}" for one in sorted(origins)]
+    return [f"{origin.input}.{origin.column}" for origin in sorted(origins)]
 
 
 EVERYTHING = "*"
@@ -212,22 +214,22 @@ class Trace:
         return (f"from {_listed(self.origins)}", *behind)
 
 
-def trace_columns(plan: Plan, asked: Sequence[str]) -> tuple[Trace, ...]:
+def trace_columns(plan: Plan, requests: Sequence[str]) -> tuple[Trace, ...]:
     """Return the origins of the requested columns: NAME, NAME.COLUMN or *."""
-    return tuple(trace for wish in asked for trace in _traces(plan, wish))
+    return tuple(trace for request in requests for trace in _traces(plan, request))
 
 
-def _traces(plan: Plan, wish: str) -> Iterator[Trace]:
-    name, _, column = wish.partition(".")
-    names = list(plan.lineage) if wish == EVERYTHING else [name]
+def _traces(plan: Plan, request: str) -> Iterator[Trace]:
+    name, _, column = request.partition(".")
+    names = list(plan.lineage) if request == EVERYTHING else [name]
     for one in names:
         if one not in plan.lineage:
             raise _unknown(one, list(plan.lineage), "there is no step with columns called")
-        found, behind = plan.lineage[one], plan.traced(one)
-        if column and column not in found:
-            raise _unknown(column, list(found), f"{one} has no column")
-        for each in [column] if column else list(found):
-            yield Trace(one, each, found[each], behind[each])
+        column_lineage, behind = plan.lineage[one], plan.traced(one)
+        if column and column not in column_lineage:
+            raise _unknown(column, list(column_lineage), f"{one} has no column")
+        for each in [column] if column else list(column_lineage):
+            yield Trace(one, each, column_lineage[each], behind[each])
 
 
 def _unknown(name: str, known: list[str], what: str) -> NotFound:
@@ -237,4 +239,4 @@ def _unknown(name: str, known: list[str], what: str) -> NotFound:
 
 
 def _listed(origins: Origins) -> str:
-    return ", ".join(f"{one.input}.{one.column}" for one in sorted(origins))
+    return ", ".join(f"{origin.input}.{origin.column}" for origin in sorted(origins))

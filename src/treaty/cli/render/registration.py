@@ -43,10 +43,10 @@ def print_outcomes(outcomes: Sequence[Outcome], output: AnswerFormat) -> None:
         return
     with print_to_console() as console:
         console.print(_table(outcomes))
-        for one in outcomes:
-            if one.status is DocumentStatus.REFUSED:
+        for outcome in outcomes:
+            if outcome.status is DocumentStatus.REFUSED:
                 console.print()
-                _render_refused(console, one)
+                _render_refused(console, outcome)
         console.print()
         console.print(text(_summary(outcomes)))
 
@@ -55,45 +55,47 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    for one in outcomes:
-        mark, style = _MARKS[one.status]
-        entry = text(f"{one.contract} {one.version}  " if one.contract else f"{one.source}  ", style="path")
-        entry.append_text(text(one.status.value, style=style))
-        for line in _notes(one):
+    for outcome in outcomes:
+        mark, style = _MARKS[outcome.status]
+        entry = text(
+            f"{outcome.contract} {outcome.version}  " if outcome.contract else f"{outcome.source}  ", style="path"
+        )
+        entry.append_text(text(outcome.status.value, style=style))
+        for line in _notes(outcome):
             entry.append("\n").append_text(text(line, style="quiet"))
         grid.add_row(text(mark, style=style), entry)
     return grid
 
 
-def _notes(one: Outcome) -> Iterator[str]:
-    if one.status is DocumentStatus.PROPOSED and one.message is None:
-        yield f"it breaks consumers and needs the approval of another person: treaty proposal approve {one.proposal}"
-    if one.message and one.status is not DocumentStatus.REFUSED:
-        yield from one.message.split("\n")
+def _notes(outcome: Outcome) -> Iterator[str]:
+    if outcome.status is DocumentStatus.PROPOSED and outcome.message is None:
+        yield f"it breaks consumers; another person has to approve it: treaty proposal approve {outcome.proposal}"
+    if outcome.message and outcome.status is not DocumentStatus.REFUSED:
+        yield from outcome.message.split("\n")
     if (
-        one.status is DocumentStatus.REGISTERED
-        and one.impact is not None
-        and (notified := one.impact.having("hit", "unknown"))
+        outcome.status is DocumentStatus.REGISTERED
+        and outcome.impact is not None
+        and (notified := outcome.impact.having("hit", "unknown"))
     ):
         yield f"notified: {', '.join(party.name for party in notified)}"
-    if one.report is not None and one.status is not DocumentStatus.REFUSED:
-        yield from (issue.message for issue in one.report.warnings)
+    if outcome.report is not None and outcome.status is not DocumentStatus.REFUSED:
+        yield from (issue.message for issue in outcome.report.warnings)
 
 
-def _render_refused(console: Console, one: Outcome) -> None:
-    console.print(text(f"Why {one.contract} {one.version} is refused", style="error"))
+def _render_refused(console: Console, outcome: Outcome) -> None:
+    console.print(text(f"Why {outcome.contract} {outcome.version} is refused", style="error"))
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    for kind, message in _reasons(one):
+    for kind, message in _reasons(outcome):
         grid.add_row(text("✗", style="error"), _reason(kind, message))
-    for issue in one.report.warnings if one.report is not None else ():
+    for issue in outcome.report.warnings if outcome.report is not None else ():
         grid.add_row(text("!", style="warning"), _reason(issue.kind, issue.message))
     console.print(grid)
     console.print()
-    if one.impact is not None:
-        render_affected(console, one.impact.affected, one.impact.more)
-    steps = list(_next_steps(one))
+    if outcome.impact is not None:
+        render_affected(console, outcome.impact.affected, outcome.impact.more)
+    steps = list(_next_steps(outcome))
     if steps:
         console.print(facts([("Next" if number == 0 else "", step) for number, step in enumerate(steps)]))
 
@@ -103,62 +105,62 @@ def _reason(kind: str, message: str) -> Text:
     return reason.append("\n").append_text(text(kind, style="quiet")) if kind else reason
 
 
-def _reasons(one: Outcome) -> Iterator[tuple[str, str]]:
-    if one.report is not None:
-        yield from ((issue.kind, issue.message) for issue in one.report.errors)
-    elif one.message:
-        yield "", one.message
+def _reasons(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    if outcome.report is not None:
+        yield from ((issue.kind, issue.message) for issue in outcome.report.errors)
+    elif outcome.message:
+        yield "", outcome.message
 
 
-def _next_steps(one: Outcome) -> Iterator[str]:
+def _next_steps(outcome: Outcome) -> Iterator[str]:
     """Yield the next steps in order, from the impact and the report."""
-    required = _required(one)
-    if required is not None and _is_version_too_low(one):
+    required = _required(outcome)
+    if required is not None and _is_version_too_low(outcome):
         yield f"set version: {required}"
-    if _needs_plan(one, required):
-        yield PLAN_STEPS[one.plan]
-    if one.impact is not None and (contacts := contacts_of(one.impact.affected)):
+    if _needs_plan(outcome, required):
+        yield PLAN_STEPS[outcome.plan]
+    if outcome.impact is not None and (contacts := contacts_of(outcome.impact.affected)):
         yield f"talk to the affected consumers: {', '.join(contacts)}"
-    kinds = [kind for kind, _ in _reasons(one) if kind in KINDS and not KINDS[kind].is_check]
+    kinds = [kind for kind, _ in _reasons(outcome) if kind in KINDS and not KINDS[kind].is_check]
     if kinds:
         yield f"see why, and what to do instead: treaty explain {kinds[0]}"
 
 
-def _is_version_too_low(one: Outcome) -> bool:
+def _is_version_too_low(outcome: Outcome) -> bool:
     """Tell whether the declared version is too low and another one is known."""
-    about = {KINDS[kind].term for kind, _ in _reasons(one) if kind in KINDS}
-    before = one.impact.before if one.impact is not None else None
-    return checks.version_bump_too_small.term in about and _required(one) not in (one.version, before)
+    about = {KINDS[kind].term for kind, _ in _reasons(outcome) if kind in KINDS}
+    before = outcome.impact.before if outcome.impact is not None else None
+    return checks.version_bump_too_small.term in about and _required(outcome) not in (outcome.version, before)
 
 
-def _required(one: Outcome) -> str | None:
-    if one.report is not None and one.report.required_version:
-        return one.report.required_version
-    return one.impact.required_version if one.impact is not None else None
+def _required(outcome: Outcome) -> str | None:
+    if outcome.report is not None and outcome.report.required_version:
+        return outcome.report.required_version
+    return outcome.impact.required_version if outcome.impact is not None else None
 
 
-def _needs_plan(one: Outcome, required: str | None) -> bool:
-    if one.plan not in PLAN_STEPS or required is None or one.impact is None or one.impact.before is None:
+def _needs_plan(outcome: Outcome, required: str | None) -> bool:
+    if outcome.plan not in PLAN_STEPS or required is None or outcome.impact is None or outcome.impact.before is None:
         return False
-    return parse_version(required).major > parse_version(one.impact.before).major
+    return parse_version(required).major > parse_version(outcome.impact.before).major
 
 
 def _summary(outcomes: Sequence[Outcome]) -> str:
-    numbers = Counter(one.status for one in outcomes)
+    numbers = Counter(outcome.status for outcome in outcomes)
     parts = [pluralize(len(outcomes), "document")]
     parts += [f"{numbers[status]:,} {status.value}" for status in DocumentStatus if numbers[status]]
     return " · ".join(parts)
 
 
-def _as_data(one: Outcome) -> dict[str, Any]:
+def _as_data(outcome: Outcome) -> dict[str, Any]:
     return {
-        "source": one.source,
-        "status": one.status.value.replace(" ", "_"),
-        "dataset_id": one.contract,
-        "version": one.version,
-        "message": one.message,
-        "proposal": one.proposal,
-        "required_version": _required(one),
-        "compatibility": one.report.model_dump(mode="json") if one.report is not None else None,
-        "impact": one.impact.model_dump(mode="json") if one.impact is not None else None,
+        "source": outcome.source,
+        "status": outcome.status.value.replace(" ", "_"),
+        "dataset_id": outcome.contract,
+        "version": outcome.version,
+        "message": outcome.message,
+        "proposal": outcome.proposal,
+        "required_version": _required(outcome),
+        "compatibility": outcome.report.model_dump(mode="json") if outcome.report is not None else None,
+        "impact": outcome.impact.model_dump(mode="json") if outcome.impact is not None else None,
     }

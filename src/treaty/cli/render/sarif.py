@@ -15,17 +15,17 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 def sarif(findings: Iterable[Finding], pages: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
     """Return findings as a SARIF log; `pages` maps each id to its summary and page."""
-    found = list(findings)
-    ids = sorted({finding.id for finding in found})
+    listed = list(findings)
+    ids = sorted({finding.id for finding in listed})
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [
             {
                 "tool": {
-                    "driver": {"name": "treaty", "version": __version__, "rules": [_rule(one, pages) for one in ids]}
+                    "driver": {"name": "treaty", "version": __version__, "rules": [_rule(name, pages) for name in ids]}
                 },
-                "results": [_result(finding, ids) for finding in found],
+                "results": [_result(finding, ids) for finding in listed],
             }
         ],
     }

@@ -32,11 +32,11 @@ def is_accepted(verdict: Verdict) -> bool:
     return verdict.admissible or verdict.is_unchanged
 
 
-def describe_breakage(item: Judged) -> str:
+def describe_breakage(judged: Judged) -> str:
     """Describe what a change breaks."""
-    if not item.breaks:
-        return "consumers must act" if item.grade.bump is Bump.MAJOR else ""
-    return "breaks " + " and ".join(BROKEN[one] for one in sorted(item.breaks))
+    if not judged.breaks:
+        return "consumers must act" if judged.grade.bump is Bump.MAJOR else ""
+    return "breaks " + " and ".join(BROKEN[party] for party in sorted(judged.breaks))
 
 
 def describe_outcome(verdict: Verdict) -> str:
@@ -47,7 +47,7 @@ def describe_outcome(verdict: Verdict) -> str:
     if verdict.admissible:
         planned = verdict.required_bump is Bump.MAJOR and verdict.opens_line and verdict.has_plan
         return f"{facts}; accepted as a new line with a migration plan" if planned else facts
-    if any(item.severity is Severity.ERROR for item in verdict.judged):
+    if any(judged.severity is Severity.ERROR for judged in verdict.judged):
         return f"{facts}; refused"
     failed = {finding.id for finding in verdict.errors}
     return f"{facts}; refused: {next((why for check, why in _REFUSALS.items() if check in failed), 'a check failed')}"
@@ -68,9 +68,9 @@ def _describe_rules(verdict: Verdict) -> str:
 
 def _describe_compatibility(verdict: Verdict) -> str:
     """Describe who is broken: nothing, what the mode protects, or only what it does not protect."""
-    if not verdict.compatible and any(item.severity is Severity.ERROR for item in verdict.judged):
+    if not verdict.compatible and any(judged.severity is Severity.ERROR for judged in verdict.judged):
         return f"not compatible under {_describe_rules(verdict)}"
-    broken = {one for item in verdict.judged for one in item.breaks}
+    broken = {party for judged in verdict.judged for party in judged.breaks}
     if not broken or verdict.mode is Mode.NONE:
         return f"compatible under {_describe_rules(verdict)}"
     safe = " and ".join(BROKEN[one] for one in BROKEN if one not in broken)
@@ -115,7 +115,7 @@ def next_steps(verdict: Verdict, renames: Renames) -> Iterator[str]:
     if verdict.required_bump is Bump.MAJOR:
         yield "see the migration path, with views and guides: treaty migrate plan BEFORE AFTER"
     if not verdict.admissible:
-        breaking = next((item for item in verdict.judged if item.severity is Severity.ERROR), None)
+        breaking = next((judged for judged in verdict.judged if judged.severity is Severity.ERROR), None)
         if breaking is not None:
             yield f"see why, and what to do instead: treaty explain {breaking.change.kind}"
 
@@ -150,7 +150,7 @@ def _print_text(verdict: Verdict, renames: Renames) -> None:
         console.print(title)
         console.print()
         for severity, heading in HEADINGS.items():
-            group = [item for item in verdict.judged if item.severity is severity]
+            group = [judged for judged in verdict.judged if judged.severity is severity]
             if group:
                 _print_group(console, heading, severity, group)
         _print_summary(console, verdict, renames)
@@ -165,9 +165,9 @@ def _print_group(console: Console, heading: str, severity: Severity, group: list
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    for item in group:
-        facts = (str(item.grade.bump), describe_breakage(item), item.change.kind)
-        message = text(item.message)
+    for change in group:
+        facts = (str(change.grade.bump), describe_breakage(change), change.change.kind)
+        message = text(change.message)
         message.append("\n" + " · ".join(fact for fact in facts if fact), style="quiet")
         grid.add_row(text(MARKS[severity], style=STYLES[severity]), message)
     console.print(grid)
@@ -188,8 +188,8 @@ def _print_summary(console: Console, verdict: Verdict, renames: Renames) -> None
         grid.add_row("Version", text(version))
     for finding in _other_checks(verdict):
         grid.add_row("Check", text(finding.message, style="error"))
-    for one in renames:
-        grid.add_row("Rename?", text(str(one)))
+    for rename in renames:
+        grid.add_row("Rename?", text(str(rename)))
     for number, step in enumerate(next_steps(verdict, renames)):
         grid.add_row("Next" if number == 0 else "", text(step))
     console.print(grid)
@@ -215,15 +215,15 @@ def _markdown(verdict: Verdict, renames: Renames) -> str:
     if verdict.judged:
         rows = [
             (
-                HEADINGS[item.severity],
-                code(item.change.path),
-                escape_markdown(item.message),
-                str(item.grade.bump),
-                describe_breakage(item),
+                HEADINGS[judged.severity],
+                code(judged.change.path),
+                escape_markdown(judged.message),
+                str(judged.grade.bump),
+                describe_breakage(judged),
             )
             for severity in HEADINGS
-            for item in verdict.judged
-            if item.severity is severity
+            for judged in verdict.judged
+            if judged.severity is severity
         ]
         parts.append(table(("", "field", "change", "bump", "breaks"), rows))
     notes = [finding.message for finding in _other_checks(verdict)]
@@ -240,7 +240,7 @@ def print_required_version(verdict: Verdict, before: str, output: OutputFormat) 
     if output is OutputFormat.TEXT:
         typer.echo(verdict.required_version)
         return
-    changes = [item.change for item in verdict.judged if item.grade.bump is verdict.required_bump]
+    changes = [judged.change for judged in verdict.judged if judged.grade.bump is verdict.required_bump]
     data = {
         "version": verdict.required_version,
         "bump": str(verdict.required_bump),

@@ -51,11 +51,13 @@ def object_undescribed(contract: Contract, fields: tuple[FieldContext, ...]) -> 
     """
     if len(contract.schema) < 2:
         return
-    for index, item in enumerate(contract.schema):
-        texts = (item.description, item.granularity)
-        if all(says_nothing(text) or is_circular(item.name, text or "") for text in texts):
+    for index, schema_object in enumerate(contract.schema):
+        texts = (schema_object.description, schema_object.granularity)
+        if all(says_nothing(text) or is_circular(schema_object.name, text or "") for text in texts):
             yield Remark(
-                f"schema object {item.name!r} has no description", "describe what one row represents", ("schema", index)
+                f"schema object {schema_object.name!r} has no description",
+                "describe what one row represents",
+                ("schema", index),
             )
 
 
@@ -128,9 +130,11 @@ def key_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterato
     """
     if contract.treaty.tier not in _NEEDS_KEY or contract.treaty.event is not None:
         return
-    for index, item in enumerate(contract.schema):
-        if item.fields and not item.primary_key:
-            yield Remark(f"schema object {item.name!r} has no primary key", "mark its key fields", ("schema", index))
+    for index, schema_object in enumerate(contract.schema):
+        if schema_object.fields and not schema_object.primary_key:
+            yield Remark(
+                f"schema object {schema_object.name!r} has no primary key", "mark its key fields", ("schema", index)
+            )
 
 
 @contract_rule(Severity.WARNING)
@@ -191,7 +195,7 @@ def name_declared_twice(contract: Contract, fields: tuple[FieldContext, ...]) ->
 
     Fix: rename or remove one.
     """
-    names = [item.name for item in contract.schema]
+    names = [schema_object.name for schema_object in contract.schema]
     for name in sorted({name for name in names if names.count(name) > 1}):
         where = ("schema", len(names) - 1 - names[::-1].index(name))
         yield Remark(f"schema object {name!r} is declared twice", "keep one of them", where)

@@ -81,7 +81,7 @@ def parse_lint_settings(data: Mapping[str, Any], waivers: Iterable[Any]) -> Lint
         if name not in RULES:
             raise InvalidDocument(f"unknown rule {name!r} in lint.rules; see: treaty explain rules")
         severities[name] = _severity(name, value)
-    return LintSettings(severities, tuple(parse_waiver(item, _waivable(item)) for item in waivers))
+    return LintSettings(severities, tuple(parse_waiver(waiver, _waivable(waiver)) for waiver in waivers))
 
 
 def _waivable(item: Any) -> Collection[str]:
@@ -119,11 +119,11 @@ def report_as_data(source: str, report: LintReport) -> dict[str, Any]:
         "findings": [finding.as_data() for finding in report.findings],
         "waived": [
             {
-                **one.finding.as_data(),
-                "owner": one.waiver.owner,
-                "reason": one.waiver.reason,
-                "until": one.waiver.until.isoformat(),
+                **waived.finding.as_data(),
+                "owner": waived.waiver.owner,
+                "reason": waived.waiver.reason,
+                "until": waived.waiver.until.isoformat(),
             }
-            for one in report.waived
+            for waived in report.waived
         ],
     }

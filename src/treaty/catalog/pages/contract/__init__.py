@@ -32,5 +32,5 @@ def contract_pages(source: Source, name: str, now: datetime | None = None) -> It
     yield from (contract_page(source, name, number, data=data) for number in data.version_numbers)
     yield versions_page(source, name, data=data)
     yield consumers_page(source, name, data=data)
-    yield from (document_page(source, name, one.key, data=data) for one in DOCUMENT_FORMATS)
+    yield from (document_page(source, name, format_.key, data=data) for format_ in DOCUMENT_FORMATS)
     yield from (compare_page(source, name, *pair, data=data) for pair in version_pairs(data))

@@ -53,12 +53,12 @@ def compare_page(source: Source, name: str, before: str, after: str, *, data: Co
     data = data or load_contract_data(source, name)
     old, new = data.at(before), data.at(after)
     answer = source.diff(name, before, after)
-    one, other = parse_contract(old), parse_contract(new)
-    impact_result = affected_consumers(answer, one, other, data.subscriptions_of(old.line))
+    before_contract, other = parse_contract(old), parse_contract(new)
+    impact_result = affected_consumers(answer, before_contract, other, data.subscriptions_of(old.line))
     lines = [_table_row(change, impact_result.by_change.get(index, ())) for index, change in enumerate(answer.changes)]
     lines.sort(key=lambda line: _SEVERITY_ORDER.get(line.change.severity, 2))
     names = {str(change.before): str(change.after) for change in answer.changes if change.kind == "field_renamed"}
-    pairings = compare_schemas(one, other, names)
+    pairings = compare_schemas(before_contract, other, names)
     is_reversed = data.version_numbers.index(before) < data.version_numbers.index(after)
     return Page(
         links.compare(name, before, after),
@@ -102,7 +102,7 @@ def _verdict(answer: DiffAnswer, *, is_reversed: bool) -> tuple[str, str]:
 
 
 def _breaking(answer: DiffAnswer) -> bool:
-    return any(one.severity == "error" for one in answer.changes)
+    return any(change.severity == "error" for change in answer.changes)
 
 
 def _issues(answer: DiffAnswer, *, is_reversed: bool) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def _table_row(change: ChangeAnswer, consumers: tuple[str, ...]) -> ChangeTableR
         before,
         after,
         kind.summary if kind else change.message,
-        tuple(BROKEN_PARTIES.get(one, one) for one in change.breaks),
+        tuple(BROKEN_PARTIES.get(party, party) for party in change.breaks),
         consumers[:_MAX_CONSUMERS],
         max(len(consumers) - _MAX_CONSUMERS, 0),
     )
@@ -132,7 +132,7 @@ def _table_row(change: ChangeAnswer, consumers: tuple[str, ...]) -> ChangeTableR
 
 def _kinds(answer: DiffAnswer) -> tuple[Kind, ...]:
     """Return the kinds of change on the page, each once."""
-    return tuple(KINDS[one] for one in sorted({change.kind for change in answer.changes}) if one in KINDS)
+    return tuple(KINDS[kind] for kind in sorted({change.kind for change in answer.changes}) if kind in KINDS)
 
 
 def _migration_path(source: Source, name: str, answer: DiffAnswer) -> MigrationPath | None:
@@ -150,7 +150,7 @@ def summarize_difference(before: Any, after: Any) -> tuple[str | None, str | Non
     if isinstance(before, dict) and isinstance(after, dict):
         keys = [key for key in {**before, **after} if not json_equal(before.get(key), after.get(key))]
         parts = [(key, *summarize_difference(before.get(key), after.get(key))) for key in keys]
-        return _format_entries([(key, one) for key, one, _ in parts]), _format_entries(
+        return _format_entries([(key, part) for key, part, _ in parts]), _format_entries(
             [(key, other) for key, _, other in parts]
         )
     if _are_lists_of_mappings(before, after):
@@ -181,7 +181,7 @@ def _format_value(value: Any) -> str | None:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return _format_entries([(key, _format_value(one)) for key, one in value.items()])
+        return _format_entries([(key, _format_value(part)) for key, part in value.items()])
     if isinstance(value, (list, tuple)):
         return abbreviate(", ".join(filter(None, map(_format_value, value))), _MAX_VALUE_LENGTH)
     return abbreviate(value, _MAX_VALUE_LENGTH)
@@ -239,17 +239,17 @@ def load_migration_path(source: Source, name: str, before: str, after: str) -> M
     )
 
 
-def _view(one: Mapping[str, Any]) -> View:
-    direction = str(one["way"])
+def _view(view: Mapping[str, Any]) -> View:
+    direction = str(view["way"])
     return View(
-        direction, _DIRECTION_TITLES.get(direction, direction), str(one["view"]), one.get("sql"), one.get("refused")
+        direction, _DIRECTION_TITLES.get(direction, direction), str(view["view"]), view.get("sql"), view.get("refused")
     )
 
 
 def _losses(path: Mapping[str, Any]) -> Iterator[Loss]:
-    for item in path["objects"]:
+    for object_path in path["objects"]:
         for direction in ("back", "forward"):
-            for step in item[direction]["fields"]:
+            for step in object_path[direction]["fields"]:
                 if step["fidelity"] != "exact":
                     yield Loss(direction, str(step["field"]), str(step["fidelity"]), step.get("reason"))
 
@@ -275,7 +275,7 @@ class ComparisonImpact:
 
     def with_effect(self, effect: str) -> tuple[Affected, ...]:
         """Return the consumers with one effect."""
-        return tuple(one for one in self.affected if one.effect == effect)
+        return tuple(affected for affected in self.affected if affected.effect == effect)
 
 
 _MAX_SENTENCES = 5
@@ -297,21 +297,21 @@ def affected_consumers(
         answer.required_version,
     )
     positions = {id(item): index for index, item in enumerate(judged)}
-    teams = {one.consumer: one.team for one in subscriptions}
+    teams = {subscription.consumer: subscription.team for subscription in subscriptions}
     named: defaultdict[int, list[str]] = defaultdict(list)
     affected: list[Affected] = []
-    for one in compute_impact(verdict, _subscriptions(subscriptions)):
-        name = one.subscription.consumer
-        if one.effect == "hit":
-            for item in one.changes:
-                named[positions[id(item)]].append(name)
-        messages = [item.message for item in one.changes]
-        critical = one.subscription.consumer_class.is_critical
+    for impact in compute_impact(verdict, _subscriptions(subscriptions)):
+        name = impact.subscription.consumer
+        if impact.effect == "hit":
+            for judged_change in impact.changes:
+                named[positions[id(judged_change)]].append(name)
+        messages = [change.message for change in impact.changes]
+        critical = impact.subscription.consumer_class.is_critical
         affected.append(
             Affected(
                 name,
                 teams[name],
-                one.effect.value,
+                impact.effect.value,
                 critical,
                 tuple(messages[:_MAX_SENTENCES]),
                 max(len(messages) - _MAX_SENTENCES, 0),
@@ -320,18 +320,18 @@ def affected_consumers(
     return ComparisonImpact(tuple(affected), {index: tuple(names) for index, names in named.items()})
 
 
-def _judged(one: ChangeAnswer) -> Judged:
-    change = Change(one.kind, Direction(one.direction), one.before, one.after, one.field)
-    grade = Grade(Bump.parse(one.bump), frozenset(map(Breaks, one.breaks)))
-    return Judged(change, grade, Severity(one.severity), one.message)
+def _judged(answer: ChangeAnswer) -> Judged:
+    change = Change(answer.kind, Direction(answer.direction), answer.before, answer.after, answer.field)
+    grade = Grade(Bump.parse(answer.bump), frozenset(map(Breaks, answer.breaks)))
+    return Judged(change, grade, Severity(answer.severity), answer.message)
 
 
 def _subscriptions(answers: Iterable[SubscriptionAnswer]) -> Iterator[Subscription]:
-    for one in answers:
+    for answer in answers:
         yield Subscription(
-            one.consumer,
-            parse_line(one.line),
-            ConsumerClass(one.consumer_class),
-            parse_paths(one.fields),
-            one.purpose,
+            answer.consumer,
+            parse_line(answer.line),
+            ConsumerClass(answer.consumer_class),
+            parse_paths(answer.fields),
+            answer.purpose,
         )

@@ -66,8 +66,11 @@ def consumers_page(source: Source, name: str, *, data: ContractData | None = Non
         "contracts",
         {
             "heading": heading_of(data, data.highest, "consumers"),
-            "lines": tuple(_line(data, one) for one in data.lines),
-            "classes": {one.value: (one.value.replace("_", " "), one.words) for one in ConsumerClass},
+            "lines": tuple(_line(data, line) for line in data.lines),
+            "classes": {
+                consumer_class.value: (consumer_class.value.replace("_", " "), consumer_class.words)
+                for consumer_class in ConsumerClass
+            },
             "downstream": downstream_contracts(source, name),
         },
         assets=ASSETS,
@@ -75,12 +78,12 @@ def consumers_page(source: Source, name: str, *, data: ContractData | None = Non
 
 
 def _line(data: ContractData, line: LineAnswer) -> LineConsumers:
-    latest = next((one for one in data.versions if one.line == line.line), data.highest)
+    latest = next((version for version in data.versions if version.line == line.line), data.highest)
     known = field_paths(parse_contract(latest))
-    consumers = tuple(_consumer(one, known) for one in data.subscriptions_of(line.line))
+    consumers = tuple(_consumer(subscription, known) for subscription in data.subscriptions_of(line.line))
     first = next(iter(known), None)
     command = _command(line.line, first) if line.status in _ACCEPTS_SUBSCRIPTIONS else None
-    warnings = dict.fromkeys(warning for one in consumers for warning in one.subscription.warnings)
+    warnings = dict.fromkeys(warning for consumer in consumers for warning in consumer.subscription.warnings)
     return LineConsumers(line, str(parse_line(line.line).major), latest.version, consumers, tuple(warnings), command)
 
 
@@ -93,17 +96,17 @@ def _command(line: str, field: str | None) -> str:
     )
 
 
-def _consumer(one: SubscriptionAnswer, known: dict[str, None]) -> ConsumerRow:
-    fields = tuple(UsedField(path, _anchor(path, known)) for path in one.fields)
+def _consumer(subscription: SubscriptionAnswer, known: dict[str, None]) -> ConsumerRow:
+    fields = tuple(UsedField(path, _anchor(path, known)) for path in subscription.fields)
     try:
-        kind = ConsumerClass(one.consumer_class)
+        kind = ConsumerClass(subscription.consumer_class)
     except ValueError:  # a class that only a newer registry knows
         kind = None
     return ConsumerRow(
-        one,
-        one.consumer_class.replace("_", " "),
+        subscription,
+        subscription.consumer_class.replace("_", " "),
         kind is not None and kind.is_critical,
-        make_contact("contact", one.contact) if one.contact else None,
+        make_contact("contact", subscription.contact) if subscription.contact else None,
         fields[:_MAX_FIELDS],
         fields[_MAX_FIELDS:],
     )

@@ -38,13 +38,13 @@ class ContractData:
     @cached_property
     def version_numbers(self) -> tuple[str, ...]:
         """All version numbers, highest first."""
-        return tuple(one.version for one in self.versions)
+        return tuple(answer.version for answer in self.versions)
 
     def at(self, number: str | None) -> DocumentAnswer:
         """Return one version, or the highest if no number is given."""
         if number is None:
             return self.highest
-        version = next((one for one in self.versions if one.version == number), None)
+        version = next((answer for answer in self.versions if answer.version == number), None)
         if version is None:
             known = ", ".join(self.version_numbers[:5])
             raise NotFound(f"{self.id!r} has no version {number[:60]!r}; it has: {known}")
@@ -52,19 +52,19 @@ class ContractData:
 
     def line_of(self, version: DocumentAnswer) -> LineAnswer:
         """Return the line of a version."""
-        return next(one for one in self.lines if one.line == version.line)
+        return next(line for line in self.lines if line.line == version.line)
 
     def subscriptions_of(self, line: str) -> tuple[SubscriptionAnswer, ...]:
         """Return the subscriptions of a line."""
-        return tuple(one for one in self.subscriptions if one.line == line)
+        return tuple(subscription for subscription in self.subscriptions if subscription.line == line)
 
     @cached_property
     def previous_versions(self) -> dict[str, str]:
         """Map each version to the one that it was compared with at registration."""
         return {
-            one.version: before.version
-            for index, one in enumerate(self.registered)
-            if (before := _previous_version(self.registered[:index], one)) is not None
+            number.version: before.version
+            for index, number in enumerate(self.registered)
+            if (before := _previous_version(self.registered[:index], number)) is not None
         }
 
 
@@ -95,8 +95,8 @@ def _sort_key(number: str) -> tuple[int, ...]:
     return (version.major, version.minor, version.patch) if version else (-1,)
 
 
-def _previous_version(earlier: Sequence[DocumentAnswer], one: DocumentAnswer) -> DocumentAnswer | None:
-    in_line = [other for other in earlier if other.line == one.line]
+def _previous_version(earlier: Sequence[DocumentAnswer], version: DocumentAnswer) -> DocumentAnswer | None:
+    in_line = [other for other in earlier if other.line == version.line]
     return max(in_line or earlier, key=lambda other: _sort_key(other.version), default=None)
 
 
@@ -124,9 +124,11 @@ def version_pairs(data: ContractData) -> list[tuple[str, str]]:
     """Return the pairs (before, after) in a static site: each version with its previous one and with the highest."""
     numbers = data.version_numbers
     with_previous = [
-        (data.previous_versions[one], one) for one in numbers[:_MAX_PREVIOUS] if one in data.previous_versions
+        (data.previous_versions[number], number)
+        for number in numbers[:_MAX_PREVIOUS]
+        if number in data.previous_versions
     ]
-    with_highest = [(one, numbers[0]) for one in numbers[1 : _MAX_TO_HIGHEST + 1]]
+    with_highest = [(number, numbers[0]) for number in numbers[1 : _MAX_TO_HIGHEST + 1]]
     return list(dict.fromkeys((*with_previous, *with_highest)))
 
 
@@ -168,25 +170,25 @@ class Heading:
     @property
     def other_lines(self) -> tuple[LineAnswer, ...]:
         """Other lines that have consumers."""
-        return tuple(one for one in self.lines if one.line != self.line.line and one.consumers)
+        return tuple(line for line in self.lines if line.line != self.line.line and line.consumers)
 
 
-def heading_of(data: ContractData, shown: DocumentAnswer, current: str) -> Heading:
+def heading_of(data: ContractData, version: DocumentAnswer, current: str) -> Heading:
     """Return the heading of a page."""
-    contract = parse_contract(shown)
+    contract = parse_contract(version)
     purpose = (contract.description or EMPTY).get("purpose")
-    consumers = len({one.consumer for one in data.subscriptions})
+    consumers = len({subscription.consumer for subscription in data.subscriptions})
     return Heading(
         data.id,
         contract.name or data.id,
         text_or_none(purpose),
-        shown.version,
-        shown.status,
-        data.line_of(shown),
+        version.version,
+        version.status,
+        data.line_of(version),
         data.lines,
         data.highest.version,
         consumers,
-        tuple(one.team for one in data.highest.owners),
+        tuple(owner.team for owner in data.highest.owners),
         current,
         (
             Tab("overview", "Overview", links.contract(data.id)),

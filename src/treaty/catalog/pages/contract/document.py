@@ -28,27 +28,28 @@ _MAX_LOSSES = 200
 
 def document_page(source: Source, name: str, format_key: str, *, data: ContractData | None = None) -> Page:
     """Return the document of the highest version in one format."""
-    chosen = next((one for one in DOCUMENT_FORMATS if one.key == format_key), None)
+    chosen = next((format_ for format_ in DOCUMENT_FORMATS if format_.key == format_key), None)
     if chosen is None:
         raise NotFound(
-            f"no document format {format_key[:40]!r}; available: {', '.join(one.key for one in DOCUMENT_FORMATS)}"
+            f"no document format {format_key[:40]!r}; "
+            f"available: {', '.join(format_.key for format_ in DOCUMENT_FORMATS)}"
         )
     data = data or load_contract_data(source, name)
-    shown = data.highest
-    written = write_as(chosen, parse_contract(shown))
+    version = data.highest
+    written = write_as(chosen, parse_contract(version))
     return Page(
         links.document(name, format_key),
         "contract/document.html",
-        f"{name[:120]} {shown.version} as {chosen.label}",
+        f"{name[:120]} {version.version} as {chosen.label}",
         "contracts",
         {
-            "heading": heading_of(data, shown, "document"),
+            "heading": heading_of(data, version, "document"),
             "formats": DOCUMENT_FORMATS,
             "format": chosen,
             "written": written,
             "losses": written.losses[:_MAX_LOSSES],
             "more_losses": max(len(written.losses) - _MAX_LOSSES, 0),
-            "download_path": version_path(name, shown.version, "document"),
+            "download_path": version_path(name, version.version, "document"),
         },
         assets=ASSETS,
     )

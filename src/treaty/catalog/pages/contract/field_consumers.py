@@ -36,13 +36,13 @@ class FieldUsage:
         self._at: defaultdict[tuple[Step, ...], set[tuple[str, FieldPath]]] = defaultdict(set)
         self._within: defaultdict[tuple[Step, ...], set[tuple[str, FieldPath]]] = defaultdict(set)
         without_fields: list[str] = []
-        for one in consumers:
-            if not one.fields:
-                without_fields.append(one.label)
-            for path in parse_paths(one.fields):
-                self._at[path.steps].add((one.label, path))
+        for consumer in consumers:
+            if not consumer.fields:
+                without_fields.append(consumer.label)
+            for path in parse_paths(consumer.fields):
+                self._at[path.steps].add((consumer.label, path))
                 for length in range(len(path.steps) + 1):
-                    self._within[path.steps[:length]].add((one.label, path))
+                    self._within[path.steps[:length]].add((consumer.label, path))
         self.without_fields = tuple(sorted(without_fields))
         """Consumers that list no fields, so that any change may affect them."""
 
@@ -98,13 +98,16 @@ class LineConsumer:
 
 def subscribers(subscriptions: tuple[SubscriptionAnswer, ...]) -> tuple[LineConsumer, ...]:
     """Return the consumers of subscriptions."""
-    return tuple(LineConsumer(one.consumer, one.line, tuple(one.fields)) for one in subscriptions)
+    return tuple(
+        LineConsumer(subscription.consumer, subscription.line, tuple(subscription.fields))
+        for subscription in subscriptions
+    )
 
 
 def downstream_contracts(source: Source, contract: str) -> tuple[LineConsumer, ...]:
     """Return the lines of other contracts that are made from this one, with the fields they use."""
     answer = source.consumers.map(contract, hops=1, direction="downstream", limit=_MAX_NODES)
-    nodes = {one.id: one for one in answer.nodes}
+    nodes = {node.id: node for node in answer.nodes}
     return tuple(
         LineConsumer(to.name, origin.name, tuple(edge.fields), to.title or to.name)
         for edge in answer.edges

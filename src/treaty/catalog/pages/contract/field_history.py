@@ -57,10 +57,10 @@ class FieldChange:
     is_new: bool = False
 
 
-def field_history(data: ContractData, shown: DocumentAnswer) -> dict[str, tuple[FieldChange, ...]]:
+def field_history(data: ContractData, version: DocumentAnswer) -> dict[str, tuple[FieldChange, ...]]:
     """Return the changes of each field up to the shown version, latest first."""
     history: dict[str, list[FieldChange]] = {}
-    for before, after in _pairs(data, shown):
+    for before, after in _pairs(data, version):
         names, steps = _changes_between(_Pair(before.digest, after.digest, before, after))
         history = {rename_path(path, names): changes for path, changes in history.items()}
         for path, step in steps:
@@ -68,10 +68,10 @@ def field_history(data: ContractData, shown: DocumentAnswer) -> dict[str, tuple[
     return {path: tuple(steps) for path, steps in history.items()}
 
 
-def _pairs(data: ContractData, shown: DocumentAnswer) -> list[tuple[DocumentAnswer, DocumentAnswer]]:
+def _pairs(data: ContractData, version: DocumentAnswer) -> list[tuple[DocumentAnswer, DocumentAnswer]]:
     """Return the pairs of consecutive versions up to one, earliest first."""
     pairs: list[tuple[DocumentAnswer, DocumentAnswer]] = []
-    after = shown
+    after = version
     while len(pairs) < _MAX_VERSIONS and (number := data.previous_versions.get(after.version)) is not None:
         before = data.at(number)
         pairs.append((before, after))
@@ -92,18 +92,18 @@ class _Pair:
 @lru_cache(maxsize=512)
 def _changes_between(pair: _Pair) -> tuple[dict[str, str], tuple[tuple[str, FieldChange], ...]]:
     """Return the renamed fields and the changes of each field."""
-    changes = [one for one in diff(*without_shared_fields(pair.before, pair.after)) if one.field is not None]
-    names = {str(one.before): str(one.after) for one in changes if one.kind == "field_renamed"}
+    changes = [change for change in diff(*without_shared_fields(pair.before, pair.after)) if change.field is not None]
+    names = {str(change.before): str(change.after) for change in changes if change.kind == "field_renamed"}
     grouped: defaultdict[str, list[Change]] = defaultdict(list)
-    for one in changes:
-        grouped[rename_path(one.field or "", names)].append(one)
+    for difference in changes:
+        grouped[rename_path(difference.field or "", names)].append(difference)
     versions = pair.before.version, pair.after.version
     return names, tuple((path, _step(*versions, group)) for path, group in grouped.items())
 
 
 def _step(before: str, after: str, changes: list[Change]) -> FieldChange:
-    messages = tuple(describe(one) for one in changes)
-    if any(_is_added_field(one) for one in changes):
+    messages = tuple(describe(difference) for difference in changes)
+    if any(_is_added_field(difference) for difference in changes):
         return FieldChange(before, after, f"added in {after}", messages, is_new=True)
     return FieldChange(before, after, f"{', '.join(_change_texts(changes))} in {after}", messages)
 
@@ -150,7 +150,10 @@ def without_shared_fields(before: DocumentAnswer, after: DocumentAnswer) -> tupl
         elif _names(one) == _names(other):
             pairs = zip(one["schema"], other["schema"], strict=True)
             objects = [_objects(*pair) for pair in pairs]
-            one["schema"], other["schema"] = [item for item, _ in objects], [item for _, item in objects]
+            one["schema"], other["schema"] = (
+                [object_path for object_path, _ in objects],
+                [object_path for _, object_path in objects],
+            )
         return contract_from(one), contract_from(other)
     except (InvalidDocument, AttributeError, KeyError, TypeError):
         return parse_contract(before), parse_contract(after)  # a document that cannot be shortened
@@ -172,7 +175,7 @@ def _without_shared(before: list[Any], after: list[Any], always_kept: frozenset[
 
 
 def _names(document: dict[str, Any]) -> list[Any]:
-    return [item["name"] for item in document["schema"]]
+    return [schema_object["name"] for schema_object in document["schema"]]
 
 
 def _string_list(value: Any) -> list[str]:

@@ -77,7 +77,7 @@ def allowed_of(field: Field) -> Values | None:
     allowed = allowed_values(field)
     if allowed is None:
         return None
-    meanings = {_format_value(one.get("value")): one.get("description") for one in field.enum or ()}
+    meanings = {_format_value(value.get("value")): value.get("description") for value in field.enum or ()}
     texts = [_format_value(value) for value in allowed[:_MAX_VALUES]]
     more = len(allowed) - _SHOWN_VALUES
     headline = " · ".join(abbreviate(text, 40) for text in texts[:_SHOWN_VALUES]) + (

@@ -43,20 +43,20 @@ def contract_page(
 ) -> Page:
     """Return the page of a contract. Pages of a single version show its document only, no charts or lineage."""
     data = data or load_contract_data(source, name)
-    shown = data.at(number)
+    version = data.at(number)
     link = links.contract(name) if number is None else links.version(name, number)
-    contract = parse_contract(shown)
+    contract = parse_contract(version)
     title = contract.name or contract.id
     return Page(
         link,
         "contract/overview.html",
-        f"{title[:120]} {shown.version}",
+        f"{title[:120]} {version.version}",
         "contracts",
         {
-            "heading": heading_of(data, shown, "overview"),
+            "heading": heading_of(data, version, "overview"),
             "contract": contract,
-            "shown": shown,
-            "before": data.previous_versions.get(shown.version),
+            "shown": version,
+            "before": data.previous_versions.get(version.version),
             "meaning": contract_meaning(contract),
             "kind": contract_kind(contract),
             "tags": contract_tags(contract),
@@ -64,12 +64,12 @@ def contract_page(
             "known_teams": _teams(data),
             "support": support_contacts(contract),
             "links": definition_links(contract.authoritative_definitions),
-            "end_of_life": end_of_life(contract, shown),
+            "end_of_life": end_of_life(contract, version),
             "promises": contract_promises(source, contract),
             "migrations": source.migrations.list(contract=name, state="open", limit=20).items,
             "charts": measure_charts(source, name, now) if number is None else (),
             "lineage": contract_lineage(source, name) if number is None else None,
-            **_schema(source, data, shown),
+            **_schema(source, data, version),
         },
         assets=(*ASSETS, *_EXTRA_ASSETS),
     )
@@ -77,17 +77,21 @@ def contract_page(
 
 def _teams(data: ContractData) -> frozenset[str]:
     """Return the teams that have a page. Owners of older versions may not have one."""
-    owners = (one.team for one in data.highest.owners)
-    return frozenset(owners) | {one.team or one.consumer for one in data.subscriptions}
+    owners = (owner.team for owner in data.highest.owners)
+    return frozenset(owners) | {subscription.team or subscription.consumer for subscription in data.subscriptions}
 
 
-def _schema(source: Source, data: ContractData, shown: DocumentAnswer) -> dict[str, Any]:
-    downstream = (one for one in downstream_contracts(source, data.id) if one.line == shown.line)
-    usage = FieldUsage((*subscribers(data.subscriptions_of(shown.line)), *downstream))
-    trees = schema_trees(parse_contract(shown), FieldContext(field_history(data, shown), usage))
+def _schema(source: Source, data: ContractData, version: DocumentAnswer) -> dict[str, Any]:
+    downstream = (
+        downstream_contract
+        for downstream_contract in downstream_contracts(source, data.id)
+        if downstream_contract.line == version.line
+    )
+    usage = FieldUsage((*subscribers(data.subscriptions_of(version.line)), *downstream))
+    trees = schema_trees(parse_contract(version), FieldContext(field_history(data, version), usage))
     return {
         "trees": trees,
-        "field_count": sum(len(one.rows) + one.omitted_rows for one in trees),
+        "field_count": sum(len(tree.rows) + tree.omitted_rows for tree in trees),
         "unspecified_consumers": usage.without_fields,
         "pairs": frozenset(version_pairs(data)),
     }
@@ -147,7 +151,11 @@ def contract_meaning(contract: Contract) -> Meaning:
 
 def contract_kind(contract: Contract) -> str:
     """Return what the contract describes: a stream, a table, a policy."""
-    kinds = [_KINDS.get(one.physical_type.lower(), one.physical_type) for one in contract.schema if one.physical_type]
+    kinds = [
+        _KINDS.get(schema_object.physical_type.lower(), schema_object.physical_type)
+        for schema_object in contract.schema
+        if schema_object.physical_type
+    ]
     if kinds:
         return " + ".join(dict.fromkeys(kinds))
     if not contract.schema:

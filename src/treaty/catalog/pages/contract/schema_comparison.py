@@ -83,7 +83,7 @@ def _state(before: Side | None, after: Side | None) -> str:
         return "added" if before is None else "removed"
     if before.name != after.name:
         return "renamed"
-    differs = before.meaning_differs or any(one.is_only_here for one in (*before.facts, *after.facts))
+    differs = before.meaning_differs or any(fact.is_only_here for fact in (*before.facts, *after.facts))
     return "changed" if differs else "unchanged"
 
 

@@ -88,9 +88,9 @@ def schema_trees(contract: Contract, context: FieldContext, max_rows: int = MAX_
     """Return the schema objects with their rows. Rows beyond the limit are only counted."""
     several = len(contract.schema) > 1
     trees: list[Tree] = []
-    for position, item in enumerate(contract.schema, start=1):
-        rows = list(_rows(item.fields, FieldPath(object=item.name if several else None), 0, context))
-        trees.append(_tree(item, position, tuple(rows[:max_rows]), max(len(rows) - max_rows, 0)))
+    for position, schema_object in enumerate(contract.schema, start=1):
+        rows = list(_rows(schema_object.fields, FieldPath(object=schema_object.name if several else None), 0, context))
+        trees.append(_tree(schema_object, position, tuple(rows[:max_rows]), max(len(rows) - max_rows, 0)))
         max_rows = max(max_rows - len(rows), 0)
     return tuple(trees)
 
@@ -107,21 +107,21 @@ def format_type(field: Field) -> str:
     if field.items is not None:
         return f"array<{format_type(field.items)}>"
     if field.map_key is not None or field.map_value is not None:
-        key, value = (format_type(one) if one else "any" for one in (field.map_key, field.map_value))
+        key, value = (format_type(part) if part else "any" for part in (field.map_key, field.map_value))
         return f"map<{key}, {value}>"
     return name
 
 
-def _tree(item: SchemaObject, position: int, rows: tuple[Row, ...], omitted_rows: int) -> Tree:
+def _tree(schema_object: SchemaObject, position: int, rows: tuple[Row, ...], omitted_rows: int) -> Tree:
     return Tree(
-        item.name,
+        schema_object.name,
         f"object-{position}",
-        item.physical_type,
-        item.physical_name if item.physical_name != item.name else None,
-        item.description,
-        item.granularity,
-        item.primary_key,
-        tuple(quality_rule(rule) for rule in item.quality or ()),
+        schema_object.physical_type,
+        schema_object.physical_name if schema_object.physical_name != schema_object.name else None,
+        schema_object.description,
+        schema_object.granularity,
+        schema_object.primary_key,
+        tuple(quality_rule(rule) for rule in schema_object.quality or ()),
         rows,
         omitted_rows,
     )

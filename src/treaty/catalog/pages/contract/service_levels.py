@@ -39,9 +39,11 @@ class Promise:
 
 def contract_promises(source: Source, contract: Contract) -> tuple[Promise, ...]:
     """Return the promises of a contract with their latest measures, measurable ones first."""
-    measured = {one.name: one for one in source.measures.current(contract=contract.id, limit=_MAX_MEASURES).items}
+    measured = {
+        measure.name: measure for measure in source.measures.current(contract=contract.id, limit=_MAX_MEASURES).items
+    }
     promises = [*_measurable(contract, measured), *_statements(contract)]
-    return tuple(sorted(promises, key=lambda one: not one.measurable))
+    return tuple(sorted(promises, key=lambda promise: not promise.measurable))
 
 
 def _measurable(contract: Contract, measured: Mapping[str, MeasureAnswer]) -> Iterator[Promise]:
@@ -61,17 +63,17 @@ def _measurable(contract: Contract, measured: Mapping[str, MeasureAnswer]) -> It
         yield _promise(contract, KNOWN_MEASURES[measures.LATENCY], within, measured.get(measures.LATENCY))
 
 
-def _promise(contract: Contract, kind: MeasureKind, level: Mapping[str, Any], one: MeasureAnswer | None) -> Promise:
+def _promise(contract: Contract, kind: MeasureKind, level: Mapping[str, Any], measure: MeasureAnswer | None) -> Promise:
     limit = promised_value(contract, kind)
     promised = _format_level(level) if limit is None else amounts.format_promise(kind, limit)
-    if one is None:
+    if measure is None:
         return Promise(kind.title, promised, statement=_statement(level))
     return Promise(
         kind.title,
         promised,
-        amounts.format_measured(kind, one.value, one.unit),
-        one.state or "none",
-        one.at,
+        amounts.format_measured(kind, measure.value, measure.unit),
+        measure.state or "none",
+        measure.at,
         chart_anchor(kind.name),
         _statement(level),
     )
@@ -156,10 +158,10 @@ class Chart:
 
 def measure_charts(source: Source, contract: str, now: datetime | None = None) -> tuple[Chart, ...]:
     """Return charts of the measures of the last 30 days."""
-    names = [one.name for one in source.measures.current(contract=contract, limit=_MAX_MEASURES).items]
+    names = [measure.name for measure in source.measures.current(contract=contract, limit=_MAX_MEASURES).items]
     own = [name for name in names if name not in KNOWN_MEASURES]
-    drawn = [*(name for name in _CHART_ORDER if name in names), *own][:_MAX_CHARTS]
-    return tuple(one for name in drawn if (one := measure_chart(source, contract, name, now)))
+    chart_names = [*(name for name in _CHART_ORDER if name in names), *own][:_MAX_CHARTS]
+    return tuple(chart for name in chart_names if (chart := measure_chart(source, contract, name, now)))
 
 
 def measure_chart(
@@ -169,16 +171,19 @@ def measure_chart(
     until = now or datetime.now(UTC)
     window = Window(until - timedelta(days=DAYS), until)
     page = source.measures.history(contract, name, since=window.first.date(), limit=_MAX_MEASURES)
-    found = [one for one in reversed(page.items) if window.first <= one.at <= window.last]
+    found = [measure for measure in reversed(page.items) if window.first <= measure.at <= window.last]
     if not found or name in _NOT_CHARTED:
         return None
     if page.next is not None:  # too many values: show only the time that they cover
         window = Window(found[0].at, window.last)
     kind, unit = measure_kind(name, found[-1].unit), found[-1].unit
-    points = [Point(one.at, one.value, one.promise, State(one.state) if one.state else None) for one in found]
+    points = [
+        Point(measure.at, measure.value, measure.promise, State(measure.state) if measure.state else None)
+        for measure in found
+    ]
     title = _title(kind, unit, points)
     note = _note(points, (window.last - window.first).days)
-    readings = tuple(_reading(kind, one) for one in reversed(found[-_MAX_TABLE_ROWS:]))
+    readings = tuple(_reading(kind, measure) for measure in reversed(found[-_MAX_TABLE_ROWS:]))
     return Chart(
         anchor or chart_anchor(name),
         title,
@@ -195,7 +200,7 @@ def chart_anchor(name: str) -> str:
 
 
 def _title(kind: MeasureKind, unit: str, points: list[Point]) -> str:
-    values = [one.value for one in points] + [one.promise for one in points if one.promise is not None]
+    values = [point.value for point in points] + [point.promise for point in points if point.promise is not None]
     name = make_scale(values, unit).unit
     return f"{kind.title}, {name}" if name else kind.title
 
@@ -203,16 +208,16 @@ def _title(kind: MeasureKind, unit: str, points: list[Point]) -> str:
 def _note(points: list[Point], days: int) -> str:
     """Summarize the states of a chart."""
     span = pluralize(days, "day") if days else "the last hours"
-    broken, warned = (sum(one.state is state for one in points) for state in (State.FAILING, State.WARNING))
+    broken, warned = (sum(point.state is state for point in points) for state in (State.FAILING, State.WARNING))
     if broken:
         return f"{pluralize(broken, 'breach', 'breaches')} in {span}"
-    if all(one.promise is None for one in points):
+    if all(point.promise is None for point in points):
         return f"{pluralize(warned, 'warning')} in {span}" if warned else "no promise"
     return f"met for {span}"
 
 
-def _reading(kind: MeasureKind, one: MeasureAnswer) -> Reading:
-    return Reading(one.at, amounts.format_measured(kind, one.value, one.unit), one.state or "none")
+def _reading(kind: MeasureKind, measure: MeasureAnswer) -> Reading:
+    return Reading(measure.at, amounts.format_measured(kind, measure.value, measure.unit), measure.state or "none")
 
 
 __all__ = [

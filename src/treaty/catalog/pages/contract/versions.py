@@ -54,8 +54,8 @@ def versions_page(source: Source, name: str, *, data: ContractData | None = None
         "contracts",
         {
             "heading": heading_of(data, data.highest, "versions"),
-            "lines": tuple(_line(data, one) for one in data.lines),
-            "entries": tuple(_entry(source, data, position, one) for position, one in enumerate(data.versions)),
+            "lines": tuple(_line(data, line) for line in data.lines),
+            "entries": tuple(_entry(source, data, position, version) for position, version in enumerate(data.versions)),
             "pairs": version_pairs(data),
         },
         assets=ASSETS,
@@ -63,20 +63,20 @@ def versions_page(source: Source, name: str, *, data: ContractData | None = None
 
 
 def _line(data: ContractData, line: LineAnswer) -> LineRow:
-    consumers = sorted({one.consumer for one in data.subscriptions_of(line.line)})
+    consumers = sorted({subscription.consumer for subscription in data.subscriptions_of(line.line)})
     return LineRow(line, tuple(consumers))
 
 
-def _entry(source: Source, data: ContractData, position: int, one: DocumentAnswer) -> VersionRow:
-    before = data.previous_versions.get(one.version)
-    summary = _summary(source, data.id, before, one.version) if before and position < _MAX_SUMMARIES else None
-    return VersionRow(one, before, summary, position == 0)
+def _entry(source: Source, data: ContractData, position: int, version: DocumentAnswer) -> VersionRow:
+    before = data.previous_versions.get(version.version)
+    summary = _summary(source, data.id, before, version.version) if before and position < _MAX_SUMMARIES else None
+    return VersionRow(version, before, summary, position == 0)
 
 
 def _summary(source: Source, name: str, before: str, after: str) -> Summary:
     answer = source.diff(name, before, after)
     order = {"error": 0, "warning": 1}
-    messages = [one.message for one in sorted(answer.changes, key=lambda one: order.get(one.severity, 2))]
+    messages = [change.message for change in sorted(answer.changes, key=lambda change: order.get(change.severity, 2))]
     return Summary(
         before,
         answer.required_bump,

@@ -15,7 +15,7 @@ _NO_XML = re.compile("[\ufffe\uffff]")
 
 def render(review: Review) -> str:
     """Return the review as test results."""
-    suites = [_suite(one) for one in review.contracts]
+    suites = [_suite(contract) for contract in review.contracts]
     counted = {key: str(sum(int(suite.attrib[key]) for suite in suites)) for key in ("tests", "failures", "skipped")}
     root = Xml.Element("testsuites", {"name": "treaty check", **counted, "errors": "0", "time": "0"})
     root.extend(suites)
@@ -29,22 +29,25 @@ def render(review: Review) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(one: ContractReview) -> Xml.Element:
-    cases = [_case(one, section) for section in Section if section is not Section.REGISTRY or one.registry]
+def _suite(contract: ContractReview) -> Xml.Element:
+    cases = [_case(contract, section) for section in Section if section is not Section.REGISTRY or contract.registry]
     failures = sum(case.find("failure") is not None for case in cases)
     counted = {"tests": str(len(cases)), "failures": str(failures), "errors": "0", "skipped": "0", "time": "0"}
-    suite = Xml.Element("testsuite", {"name": _escape_xml(one.name), "file": _escape_xml(one.path), **counted})
+    suite = Xml.Element(
+        "testsuite", {"name": _escape_xml(contract.name), "file": _escape_xml(contract.path), **counted}
+    )
     suite.extend(cases)
     hit = [
-        f"{party.name} ({describe_party(party)}) {describe_reading(party)}" for party in one.having("hit", "unknown")
+        f"{party.name} ({describe_party(party)}) {describe_reading(party)}"
+        for party in contract.having("hit", "unknown")
     ]
-    Xml.SubElement(suite, "system-out").text = _lines([decision(one), *hit])
+    Xml.SubElement(suite, "system-out").text = _lines([decision(contract), *hit])
     return suite
 
 
-def _case(one: ContractReview, section: Section) -> Xml.Element:
-    case = Xml.Element("testcase", {"classname": _escape_xml(one.name), "name": section.value, "time": "0"})
-    findings = one.of(section)
+def _case(contract: ContractReview, section: Section) -> Xml.Element:
+    case = Xml.Element("testcase", {"classname": _escape_xml(contract.name), "name": section.value, "time": "0"})
+    findings = contract.of(section)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors:
         failure = Xml.SubElement(case, "failure", {"type": errors[0].id, "message": _escape_xml(errors[0].message)})

@@ -33,8 +33,8 @@ def render(review: Review) -> str:
     parts = [MARKER, *([] if review.contracts else [EMPTY]), *_top(review)]
     length = sum(map(len, parts))
     left_out = 0
-    for one in sorted(review.contracts, key=lambda one: one.may_merge):
-        details = _details(one)
+    for contract in sorted(review.contracts, key=lambda one: one.may_merge):
+        details = _details(contract)
         if length + len(details) > MAX_CHARACTERS:
             left_out += 1
             continue
@@ -51,22 +51,26 @@ def _top(review: Review) -> Iterator[str]:
     yield f"### {mark} Contracts: {escape_markdown(phrases.headline(review))}"
     if problem := phrases.describe_silent_registry(review):
         yield f"⚠️ {escape_markdown(problem)}"
-    shown = [one for one in review.contracts if one.standing is not ContractState.UNCHANGED or not one.may_merge]
-    if shown:
-        rows = [_row(one) for one in shown[:MAX_ROWS]]
+    visible = [
+        contract
+        for contract in review.contracts
+        if contract.standing is not ContractState.UNCHANGED or not contract.may_merge
+    ]
+    if visible:
+        rows = [_row(contract) for contract in visible[:MAX_ROWS]]
         yield table(("", "contract", "version", "verdict", "affected consumers"), rows)
-        if len(shown) > MAX_ROWS:
-            yield f"_and {len(shown) - MAX_ROWS} more_"
+        if len(visible) > MAX_ROWS:
+            yield f"_and {len(visible) - MAX_ROWS} more_"
 
 
-def _row(one: ContractReview) -> tuple[str, ...]:
-    mark = "✅" if one.may_merge else "❌"
-    version = escape_markdown(phrases.versions(one))
-    if one.required_version and not one.version_is_enough:
-        version += f"<br>requires {escape_markdown(one.required_version)}"
-    hit = one.having(*phrases.HIT)
+def _row(contract: ContractReview) -> tuple[str, ...]:
+    mark = "✅" if contract.may_merge else "❌"
+    version = escape_markdown(phrases.versions(contract))
+    if contract.required_version and not contract.version_is_enough:
+        version += f"<br>requires {escape_markdown(contract.required_version)}"
+    hit = contract.having(*phrases.HIT)
     named = ", ".join(_brief(party) for party in hit[:5]) + (f" and {len(hit) - 5} more" if len(hit) > 5 else "")
-    return mark, code(one.name), version, escape_markdown(phrases.reason(one)), named
+    return mark, code(contract.name), version, escape_markdown(phrases.reason(contract)), named
 
 
 def _brief(party: Affected) -> str:
@@ -75,53 +79,57 @@ def _brief(party: Affected) -> str:
     return f"{name} ({fields})" if fields and party.effect == "hit" else f"{name} (possibly)"
 
 
-def _details(one: ContractReview) -> str:
-    summary = f"{'✅' if one.may_merge else '❌'} {_html(one.name)} {_html(phrases.versions(one))}"
-    parts = [f"<details><summary>{summary}</summary>", f"{code(one.path)}: {escape_markdown(phrases.decision(one))}"]
-    parts += _body(one)
+def _details(contract: ContractReview) -> str:
+    summary = f"{'✅' if contract.may_merge else '❌'} {_html(contract.name)} {_html(phrases.versions(contract))}"
+    parts = [
+        f"<details><summary>{summary}</summary>",
+        f"{code(contract.path)}: {escape_markdown(phrases.decision(contract))}",
+    ]
+    parts += _body(contract)
     return "\n\n".join([*parts, "</details>"])
 
 
-def _body(one: ContractReview) -> Iterator[str]:
+def _body(contract: ContractReview) -> Iterator[str]:
     rows = [
         (
             HEADINGS[severity],
-            code(item.change.path),
-            escape_markdown(item.message),
-            str(item.grade.bump),
-            describe_breakage(item),
+            code(change.change.path),
+            escape_markdown(change.message),
+            str(change.grade.bump),
+            describe_breakage(change),
         )
         for severity in HEADINGS
-        for item in phrases.changes(one, severity)
+        for change in phrases.changes(contract, severity)
     ]
     if rows:
         yield table(("", "field", "change", "bump", "breaks"), rows)
-    if version := phrases.version_line(one):
+    if version := phrases.version_line(contract):
         yield f"**Version**: {escape_markdown(version)}"
-    if steps := list(phrases.next_steps_for(one)):
+    if steps := list(phrases.next_steps_for(contract)):
         yield "**Next**\n\n" + "\n".join(f"1. {escape_markdown(step)}" for step in steps)
-    if parties := one.having(*phrases.HIT):
+    if parties := contract.having(*phrases.HIT):
         yield "**Consumers**\n\n" + "\n".join(_party(party) for party in parties)
-    if one.more_affected:
-        yield f"_and {one.more_affected} more_"
+    if contract.more_affected:
+        yield f"_and {contract.more_affected} more_"
     for section, title in _SECTIONS.items():
-        findings = [finding for finding in one.of(section) if _is_shown(one, section, finding)]
+        findings = [finding for finding in contract.of(section) if _is_shown(contract, section, finding)]
         if findings:
             yield f"**{title}**\n\n" + "\n".join(_finding(finding) for finding in findings)
-    if one.waived:
+    if contract.waived:
         waived = [
-            f"- {escape_markdown(w.finding.message)} ({code(w.finding.id)}, until {w.waiver.until})" for w in one.waived
+            f"- {escape_markdown(w.finding.message)} ({code(w.finding.id)}, until {w.waiver.until})"
+            for w in contract.waived
         ]
         yield "**Waived**\n\n" + "\n".join(waived)
-    if one.renames:
-        yield "**Possible renames**\n\n" + "\n".join(f"- {escape_markdown(str(rename))}" for rename in one.renames)
+    if contract.renames:
+        yield "**Possible renames**\n\n" + "\n".join(f"- {escape_markdown(str(rename))}" for rename in contract.renames)
 
 
-def _is_shown(one: ContractReview, section: Section, finding: Finding) -> bool:
+def _is_shown(contract: ContractReview, section: Section, finding: Finding) -> bool:
     """Tell whether a finding is not already in the table of changes."""
     if finding.severity is Severity.INFO:
         return False
-    changed = {item.change.kind for item in one.verdict.judged} if one.verdict else set()
+    changed = {judged.change.kind for judged in contract.verdict.judged} if contract.verdict else set()
     return section is not Section.COMPATIBILITY or finding.id not in changed
 
 

@@ -32,8 +32,8 @@ _EFFECTS = {
 def render(review: Review) -> str:
     """Return the review; contracts that may not merge come last, near the end of the log."""
     with capture_console() as (console, lines):
-        for one in sorted(review.contracts, key=lambda one: not one.may_merge):
-            _render_contract(console, one)
+        for contract in sorted(review.contracts, key=lambda one: not one.may_merge):
+            _render_contract(console, contract)
         if problem := phrases.describe_silent_registry(review):
             console.print(text(problem, style="warning"))
             console.print()
@@ -43,52 +43,52 @@ def render(review: Review) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _render_contract(console: Console, one: ContractReview) -> None:
-    mark, style = ("✓", "good") if one.may_merge else ("✗", "error")
-    title = text(mark, style=style).append_text(text(f" {one.name}", style="path"))
-    title.append_text(text(f"  {phrases.versions(one)}", style="accent"))
-    title.append_text(text(f"  {one.path}" if one.contract else "", style="quiet"))
+def _render_contract(console: Console, contract: ContractReview) -> None:
+    mark, style = ("✓", "good") if contract.may_merge else ("✗", "error")
+    title = text(mark, style=style).append_text(text(f" {contract.name}", style="path"))
+    title.append_text(text(f"  {phrases.versions(contract)}", style="accent"))
+    title.append_text(text(f"  {contract.path}" if contract.contract else "", style="quiet"))
     console.print(title)
-    console.print(text(f"  {phrases.decision(one)}", style=style))
-    if one.standing is not ContractState.UNCHANGED:
-        _render_changes(console, one)
-    rows = list(_facts(one))
+    console.print(text(f"  {phrases.decision(contract)}", style=style))
+    if contract.standing is not ContractState.UNCHANGED:
+        _render_changes(console, contract)
+    rows = list(_facts(contract))
     if rows:
         console.print(facts(rows))
     console.print()
 
 
-def _render_changes(console: Console, one: ContractReview) -> None:
+def _render_changes(console: Console, contract: ContractReview) -> None:
     for severity, heading in HEADINGS.items():
-        group = phrases.changes(one, severity)
+        group = phrases.changes(contract, severity)
         if not group:
             continue
         console.print(text(f"  {heading}", style=STYLES[severity]))
         grid = Table.grid(padding=(0, 2), pad_edge=True)
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold", ratio=1)
-        for item in group:
-            message = text(item.message)
-            details = (str(item.grade.bump), describe_breakage(item), item.change.kind)
+        for finding in group:
+            message = text(finding.message)
+            details = (str(finding.grade.bump), describe_breakage(finding), finding.change.kind)
             message.append("\n" + " · ".join(part for part in details if part), style="quiet")
             grid.add_row(text(f"  {MARKS[severity]}", style=STYLES[severity]), message)
         console.print(grid)
 
 
-def _facts(one: ContractReview) -> Iterator[tuple[str, str | Text]]:
-    if version := phrases.version_line(one):
+def _facts(contract: ContractReview) -> Iterator[tuple[str, str | Text]]:
+    if version := phrases.version_line(contract):
         yield "Version", version
-    for rename in one.renames:
+    for rename in contract.renames:
         yield "Rename?", str(rename)
     for section, title in _SECTIONS.items():
-        yield from _named(title, [_finding(finding) for finding in one.of(section) if _is_shown(finding)])
-    yield from _named("Lint", _older(one)) if not one.of(Section.LINT) else _named("", _older(one))
-    yield from _named("Waived", [_waived(waived.finding, str(waived.waiver.until)) for waived in one.waived])
+        yield from _named(title, [_finding(finding) for finding in contract.of(section) if _is_shown(finding)])
+    yield from _named("Lint", _older(contract)) if not contract.of(Section.LINT) else _named("", _older(contract))
+    yield from _named("Waived", [_waived(waived.finding, str(waived.waiver.until)) for waived in contract.waived])
     for effect, (mark, style, title) in _EFFECTS.items():
-        yield from _named(title, list(_parties(one, effect, mark, style)))
-    if one.more_affected:
-        yield "", f"and {one.more_affected:,} more"
-    yield from _named("Next", list(phrases.next_steps_for(one)))
+        yield from _named(title, list(_parties(contract, effect, mark, style)))
+    if contract.more_affected:
+        yield "", f"and {contract.more_affected:,} more"
+    yield from _named("Next", list(phrases.next_steps_for(contract)))
 
 
 def _named(name: str, lines: list[str | Text] | list[str] | list[Text]) -> Iterator[tuple[str, str | Text]]:
@@ -112,14 +112,14 @@ def _waived(finding: Finding, until: str) -> Text:
     return text(f"{finding.message}  {finding.id}, until {until}", style="quiet")
 
 
-def _older(one: ContractReview) -> list[str]:
-    if not one.older_lint:
+def _older(contract: ContractReview) -> list[str]:
+    if not contract.older_lint:
         return []
-    return [f"{one.older_lint:,} more, which the base has too: treaty lint {one.path}"]
+    return [f"{contract.older_lint:,} more, which the base has too: treaty lint {contract.path}"]
 
 
-def _parties(one: ContractReview, effect: str, mark: str, style: str) -> Iterator[Text]:
-    group = one.having(effect)
+def _parties(contract: ContractReview, effect: str, mark: str, style: str) -> Iterator[Text]:
+    group = contract.having(effect)
     if effect in ("exposed", "safe"):
         if group:
             yield text(", ".join(party.name for party in group), style="quiet")

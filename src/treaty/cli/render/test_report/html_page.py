@@ -41,8 +41,10 @@ def _parts(report: TestReport, held_rules: HeldRules) -> Iterator[str]:
     yield _section("Rules", _rules(report, report.notable))
     yield _section("Most frequent violations", _samples(report))
     yield _section("Schema differences", _drift(report))
-    yield _section("Freshness", _list(phrases.freshness(item) for item in report.freshness))
-    yield _section("Unchecked", _list(f"{one.what}: {one.why}" for one in measures.unchecked))
+    yield _section("Freshness", _list(phrases.freshness(freshness) for freshness in report.freshness))
+    yield _section(
+        "Unchecked", _list(f"{unchecked_rule.what}: {unchecked_rule.why}" for unchecked_rule in measures.unchecked)
+    )
     if report.unviolated:
         opened = " open" if held_rules is HeldRules.LISTED else ""
         summary = f"{pluralize(len(report.unviolated), 'rule')} passed"
@@ -63,7 +65,7 @@ def _header(report: TestReport) -> str:
 
 def _tiles(report: TestReport) -> str:
     measures = report.measures
-    passed = sum(item.passed for item in measures.results)
+    passed = sum(result.passed for result in measures.results)
     tiles = [
         ("rows", f"{measures.rows:,}"),
         ("valid", f"{measures.valid:,}"),
@@ -81,14 +83,14 @@ def _tiles(report: TestReport) -> str:
 def _rules(report: TestReport, measures: Iterable[RuleMeasure]) -> str:
     rows = [
         (
-            _mark(_SEVERITY_CLASSES[phrases.severity_of(report, item)]),
-            f"<code>{_text(item.rule.id)}</code>",
-            _text(phrases.format_result(item)),
-            _text(phrases.format_share(item.violating_rows, report.measures.rows) if item.violating_rows else ""),
-            _text(phrases.format_requirement(item)),
-            _text(item.rule.severity.value),
+            _mark(_SEVERITY_CLASSES[phrases.severity_of(report, measure)]),
+            f"<code>{_text(measure.rule.id)}</code>",
+            _text(phrases.format_result(measure)),
+            _text(phrases.format_share(measure.violating_rows, report.measures.rows) if measure.violating_rows else ""),
+            _text(phrases.format_requirement(measure)),
+            _text(measure.rule.severity.value),
         )
-        for item in measures
+        for measure in measures
     ]
     return _table(("", "Rule", "Rows or value", "Share", "Requirement", "Severity"), rows)
 
@@ -96,12 +98,12 @@ def _rules(report: TestReport, measures: Iterable[RuleMeasure]) -> str:
 def _samples(report: TestReport) -> str:
     rows = [
         (
-            f"<code>{_text(one.rule)}</code>",
-            f"<i>{phrases.NO_VALUE}</i>" if one.value is None else f"<code>{_text(one.value)}</code>",
-            f"{one.rows:,}",
-            _text(phrases.format_key(one)),
+            f"<code>{_text(sample.rule)}</code>",
+            f"<i>{phrases.NO_VALUE}</i>" if sample.value is None else f"<code>{_text(sample.value)}</code>",
+            f"{sample.rows:,}",
+            _text(phrases.format_key(sample)),
         )
-        for one in report.samples
+        for sample in report.samples
     ]
     return _table(("Rule", "Value", "Rows", "Example row"), rows)
 
@@ -109,12 +111,12 @@ def _samples(report: TestReport) -> str:
 def _drift(report: TestReport) -> str:
     rows = [
         (
-            _mark("quiet" if item.severity is Severity.INFO else _SEVERITY_CLASSES[item.severity]),
-            f"<code>{_text(item.field)}</code>",
-            _text(item.message),
-            _text(item.kind),
+            _mark("quiet" if drift.severity is Severity.INFO else _SEVERITY_CLASSES[drift.severity]),
+            f"<code>{_text(drift.field)}</code>",
+            _text(drift.message),
+            _text(drift.kind),
         )
-        for item in report.drift
+        for drift in report.drift
     ]
     return _table(("", "Field", "Difference", "Kind"), rows)
 
@@ -139,7 +141,7 @@ def _section(title: str, content: str) -> str:
 
 
 def _list(items: Iterable[str]) -> str:
-    listed = "\n".join(f"<li>{_text(item)}</li>" for item in items)
+    listed = "\n".join(f"<li>{_text(entry)}</li>" for entry in items)
     return f"<ul>\n{listed}\n</ul>" if listed else ""
 
 

@@ -22,7 +22,7 @@ QUARANTINED = "rows quarantined"
 def render(report: TestReport, held_rules: HeldRules) -> str:
     """Return the report as JUnit XML."""
     cases = [
-        *(_rule_case(report, item) for item in sorted(report.measures.results, key=lambda item: item.rule.id)),
+        *(_rule_case(report, result) for result in sorted(report.measures.results, key=lambda result: result.rule.id)),
         *_unchecked_cases(report),
         _schema_case(report),
         _quarantined_case(report),
@@ -62,37 +62,39 @@ def _case(report: TestReport, name: str) -> Xml.Element:
     return Xml.Element("testcase", {"classname": _escape_xml(within), "name": _escape_xml(name), "time": "0"})
 
 
-def _rule_case(report: TestReport, item: RuleMeasure) -> Xml.Element:
-    case = _case(report, item.rule.id)
-    if item.passed and not item.violating_rows:
+def _rule_case(report: TestReport, measure: RuleMeasure) -> Xml.Element:
+    case = _case(report, measure.rule.id)
+    if measure.passed and not measure.violating_rows:
         return case
-    message = f"{_result(report, item)}: {phrases.format_requirement(item)}"
-    samples = [_sample(one) for one in report.samples_of(item.rule.id)]
-    if report.fails(item):
-        _failure(case, item.rule.kind.value, message, samples)
+    message = f"{_result(report, measure)}: {phrases.format_requirement(measure)}"
+    samples = [_sample(sample) for sample in report.samples_of(measure.rule.id)]
+    if report.fails(measure):
+        _failure(case, measure.rule.kind.value, message, samples)
     else:
-        allowed = item.passed or item.rule.severity is Severity.ERROR
-        mark = "allowed" if allowed else item.rule.severity.value
+        allowed = measure.passed or measure.rule.severity is Severity.ERROR
+        mark = "allowed" if allowed else measure.rule.severity.value
         Xml.SubElement(case, "system-out").text = _lines([f"{mark}: {printable(message)}", *samples])
     return case
 
 
-def _sample(one: Sample) -> str:
-    value = phrases.NO_VALUE if one.value is None else printable(one.value)
-    return f"{value}  ({one.rows:,}×)  {printable(phrases.format_key(one))}".rstrip()
+def _sample(sample: Sample) -> str:
+    value = phrases.NO_VALUE if sample.value is None else printable(sample.value)
+    return f"{value}  ({sample.rows:,}×)  {printable(phrases.format_key(sample))}".rstrip()
 
 
-def _result(report: TestReport, item: RuleMeasure) -> str:
-    if item.violating_rows is None:
-        return phrases.format_result(item) or phrases.NO_VALUE
-    return f"{format_rows(item.violating_rows)} ({phrases.format_share(item.violating_rows, report.measures.rows)})"
+def _result(report: TestReport, measure: RuleMeasure) -> str:
+    if measure.violating_rows is None:
+        return phrases.format_result(measure) or phrases.NO_VALUE
+    return (
+        f"{format_rows(measure.violating_rows)} ({phrases.format_share(measure.violating_rows, report.measures.rows)})"
+    )
 
 
 def _unchecked_cases(report: TestReport) -> list[Xml.Element]:
     cases = []
-    for one in sorted(report.measures.unchecked, key=lambda one: (one.what, one.why)):
-        case = _case(report, f"unchecked: {one.what}")
-        Xml.SubElement(case, "skipped", {"message": _escape_xml(one.why)})
+    for unchecked_rule in sorted(report.measures.unchecked, key=lambda one: (one.what, one.why)):
+        case = _case(report, f"unchecked: {unchecked_rule.what}")
+        Xml.SubElement(case, "skipped", {"message": _escape_xml(unchecked_rule.why)})
         cases.append(case)
     return cases
 
@@ -100,10 +102,10 @@ def _unchecked_cases(report: TestReport) -> list[Xml.Element]:
 def _schema_case(report: TestReport) -> Xml.Element:
     case = _case(report, SCHEMA)
     lines = [
-        f"{item.severity.value}: {printable(item.field)} {printable(item.message)} ({item.kind})"
-        for item in report.drift
+        f"{drift.severity.value}: {printable(drift.field)} {printable(drift.message)} ({drift.kind})"
+        for drift in report.drift
     ]
-    errors = sum(item.severity is Severity.ERROR for item in report.drift)
+    errors = sum(drift.severity is Severity.ERROR for drift in report.drift)
     if errors:
         _failure(case, "drift", f"{errors:,} of {len(lines):,} differences violate the contract", lines)
     elif lines:

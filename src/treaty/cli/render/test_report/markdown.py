@@ -27,39 +27,42 @@ def _parts(report: TestReport, held_rules: HeldRules) -> Iterator[str]:
     title = f"{code(measures.contract)} {code(measures.version)}"
     yield f"### {_MARKS[report.outcome]} {title} on {code(report.data)}"
     yield f"**{escape_markdown(report.outcome.value)}**: {escape_markdown(phrases.counts(report))}"
-    yield "\n".join(f"- {escape_markdown(one)}" for one in (*report.reasons, *report.concerns))
+    yield "\n".join(f"- {escape_markdown(reason)}" for reason in (*report.reasons, *report.concerns))
     told = report.notable + (report.unviolated if held_rules is HeldRules.LISTED else ())
     yield _rules(report, told[:MAX_ROWS] if held_rules is HeldRules.COUNTED else told)
     yield _rest(report, len(told), held_rules)
     yield _drift(report)
     yield _samples(report)
-    notes = [f"{escape_markdown(one.what)} is unchecked: {escape_markdown(one.why)}" for one in measures.unchecked]
-    notes += [escape_markdown(phrases.freshness(item)) for item in report.freshness]
+    notes = [
+        f"{escape_markdown(unchecked_rule.what)} is unchecked: {escape_markdown(unchecked_rule.why)}"
+        for unchecked_rule in measures.unchecked
+    ]
+    notes += [escape_markdown(phrases.freshness(freshness)) for freshness in report.freshness]
     if report.quarantine is not None:
         notes.append(f"{format_rows(report.quarantine.rows)} written to {code(report.quarantine.path)}")
     yield "\n".join(f"- {note}" for note in notes)
 
 
-def _rules(report: TestReport, told: tuple[RuleMeasure, ...]) -> str:
-    if not told:
+def _rules(report: TestReport, measures: tuple[RuleMeasure, ...]) -> str:
+    if not measures:
         return ""
     rows = [
         (
-            _SEVERITY_MARKS[phrases.severity_of(report, item)],
-            code(item.rule.id),
-            phrases.format_result(item),
-            phrases.format_share(item.violating_rows, report.measures.rows) if item.violating_rows else "",
-            escape_markdown(phrases.format_requirement(item)),
+            _SEVERITY_MARKS[phrases.severity_of(report, measure)],
+            code(measure.rule.id),
+            phrases.format_result(measure),
+            phrases.format_share(measure.violating_rows, report.measures.rows) if measure.violating_rows else "",
+            escape_markdown(phrases.format_requirement(measure)),
         )
-        for item in told
+        for measure in measures
     ]
     return table(("", "Rule", "Rows or value", "Share", "Requirement"), rows)
 
 
-def _rest(report: TestReport, told: int, held_rules: HeldRules) -> str:
+def _rest(report: TestReport, listed: int, held_rules: HeldRules) -> str:
     if held_rules is HeldRules.LISTED:
         return ""
-    more = [f"{told - MAX_ROWS:,} more violated"] if told > MAX_ROWS else []
+    more = [f"{listed - MAX_ROWS:,} more violated"] if listed > MAX_ROWS else []
     count = len(report.unviolated)
     more += [f"{pluralize(count, 'rule')} passed"] if count else []
     return escape_markdown("; ".join(more))
@@ -70,11 +73,11 @@ def _drift(report: TestReport) -> str:
         return ""
     rows = [
         (
-            _SEVERITY_MARKS[item.severity] if item.severity is not Severity.INFO else "",
-            code(item.field),
-            escape_markdown(item.message),
+            _SEVERITY_MARKS[drift.severity] if drift.severity is not Severity.INFO else "",
+            code(drift.field),
+            escape_markdown(drift.message),
         )
-        for item in report.drift[:MAX_ROWS]
+        for drift in report.drift[:MAX_ROWS]
     ]
     more = f"\n\n{len(report.drift) - MAX_ROWS:,} more differences" if len(report.drift) > MAX_ROWS else ""
     return table(("", "Field", "Difference"), rows) + more
@@ -85,12 +88,12 @@ def _samples(report: TestReport) -> str:
         return ""
     rows = [
         (
-            code(one.rule),
-            escape_markdown(phrases.NO_VALUE if one.value is None else one.value),
-            f"{one.rows:,}",
-            escape_markdown(phrases.format_key(one)),
+            code(sample.rule),
+            escape_markdown(phrases.NO_VALUE if sample.value is None else sample.value),
+            f"{sample.rows:,}",
+            escape_markdown(phrases.format_key(sample)),
         )
-        for one in report.samples
+        for sample in report.samples
     ]
-    shown = table(("Rule", "Value", "Rows", "Example row"), rows)
-    return f"<details><summary>Most frequent violations</summary>\n\n{shown}\n\n</details>"
+    samples_table = table(("Rule", "Value", "Rows", "Example row"), rows)
+    return f"<details><summary>Most frequent violations</summary>\n\n{samples_table}\n\n</details>"

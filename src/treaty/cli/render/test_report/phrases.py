@@ -22,7 +22,7 @@ def verdict(report: TestReport) -> str:
     contract = f"{measures.contract} {measures.version}"
     if report.outcome is Outcome.FAILED:
         return f"{report.data} violates {contract}: {'; '.join(report.reasons)}"
-    held, rules = sum(item.passed for item in measures.results), len(measures.results)
+    held, rules = sum(result.passed for result in measures.results), len(measures.results)
     judged = f"{held:,} of {rules:,} rules passed" if rules else "no rules"
     summary = f"{report.data} satisfies {contract}: {format_rows(measures.rows)}, {judged}"
     return summary if not report.concerns else f"{summary}; {'; '.join(report.concerns)}"
@@ -50,23 +50,27 @@ def format_share(part: int | None, whole: int) -> str:
     return f"{rounded.normalize():f} %"
 
 
-def format_result(item: RuleMeasure) -> str:
+def format_result(measure: RuleMeasure) -> str:
     """Return the result of a rule: the number of violating rows, or its value."""
-    if item.violating_rows is not None:
-        return f"{item.violating_rows:,}"
-    if item.rule.kind is Kind.FRESHNESS:
-        return "" if item.value is None else format_age(float(item.value))
-    if item.value is None:
+    if measure.violating_rows is not None:
+        return f"{measure.violating_rows:,}"
+    if measure.rule.kind is Kind.FRESHNESS:
+        return "" if measure.value is None else format_age(float(measure.value))
+    if measure.value is None:
         return NO_VALUE
-    return f"{item.value:,}" if isinstance(item.value, int) and not isinstance(item.value, bool) else str(item.value)
+    return (
+        f"{measure.value:,}"
+        if isinstance(measure.value, int) and not isinstance(measure.value, bool)
+        else str(measure.value)
+    )
 
 
-def format_requirement(item: RuleMeasure) -> str:
+def format_requirement(measure: RuleMeasure) -> str:
     """Return what a rule requires, with the violations that it allows."""
-    rule = item.rule
+    rule = measure.rule
     if rule.kind is Kind.FRESHNESS:
         return rule.requirement
-    if item.violating_rows is None:
+    if measure.violating_rows is None:
         return f"{rule.requirement}: {rule.threshold}"
     return rule.requirement if rule.threshold.tolerates_none else f"{rule.requirement}; violating rows {rule.threshold}"
 
@@ -84,20 +88,20 @@ def format_age(seconds: float) -> str:
     return " ".join(parts[:2])
 
 
-def freshness(item: RuleMeasure) -> str:
+def freshness(measure: RuleMeasure) -> str:
     """Return the age of the newest row and the allowed age."""
-    field, requirement = item.rule.field, item.rule.requirement
-    if item.value is None:
+    field, requirement = measure.rule.field, measure.rule.requirement
+    if measure.value is None:
         return f"newest {field}: none ({requirement})"
-    old = format_age(float(item.value))
-    return f"newest {field}: {old}{'' if item.value < 0 else ' old'} ({requirement})"
+    old = format_age(float(measure.value))
+    return f"newest {field}: {old}{'' if measure.value < 0 else ' old'} ({requirement})"
 
 
-def severity_of(report: TestReport, item: RuleMeasure) -> Severity:
+def severity_of(report: TestReport, measure: RuleMeasure) -> Severity:
     """Return the severity of a result: info if the rule holds, error only if it fails the test."""
-    if item.passed:
+    if measure.passed:
         return Severity.INFO
-    return Severity.ERROR if report.fails(item) else Severity.WARNING
+    return Severity.ERROR if report.fails(measure) else Severity.WARNING
 
 
 def format_key(sample: Sample) -> str:
@@ -114,7 +118,7 @@ def next_steps(report: TestReport) -> Iterator[str]:
         yield f"read {report.quarantine.path} as Parquet; the column _violations lists the violations of each row"
     elif measures.quarantined:
         yield "write invalid rows with their violations: add --quarantine PATH"
-    if any(item.severity is Severity.ERROR for item in report.drift):
+    if any(drift.severity is Severity.ERROR for drift in report.drift):
         yield "if the data is right, change the contract; treaty diff shows what that breaks"
     if report.notable and not report.passed:
         yield "to tolerate violations: --severity RULE=warning, or --max-quarantined 0.1%"

@@ -52,28 +52,28 @@ def _render_verdict(console: Console, report: TestReport) -> None:
 def _render_rules(console: Console, report: TestReport, held_rules: HeldRules) -> None:
     if not report.measures.results:
         return
-    told = report.notable + (report.unviolated if held_rules is HeldRules.LISTED else ())
+    measures = report.notable + (report.unviolated if held_rules is HeldRules.LISTED else ())
     console.print(text("Rules", style="path"))
-    if told:
+    if measures:
         grid = _grid("", "Rule", "Rows or value", "Share", "Requirement", "Severity")
-        for item in told:
-            grid.add_row(*_rule_row(report, item))
+        for measure in measures:
+            grid.add_row(*_rule_row(report, measure))
         console.print(Padding.indent(grid, 2))
     if report.unviolated and held_rules is HeldRules.COUNTED:
         count = len(report.unviolated)
-        other = "other " if told else ""
+        other = "other " if measures else ""
         console.print(text(f"  ✓  {pluralize(count, f'{other}rule')} passed; list with -v", style="quiet"))
     console.print()
 
 
-def _rule_row(report: TestReport, item: RuleMeasure) -> Iterator[Text]:
-    severity = phrases.severity_of(report, item)
+def _rule_row(report: TestReport, measure: RuleMeasure) -> Iterator[Text]:
+    severity = phrases.severity_of(report, measure)
     yield text(MARKS[severity], style=STYLES[severity])
-    yield text(item.rule.id, style="accent")
-    yield text(phrases.format_result(item))
-    yield text(phrases.format_share(item.violating_rows, report.measures.rows) if item.violating_rows else "")
-    yield text(phrases.format_requirement(item))
-    yield text(item.rule.severity.value, style="quiet" if item.passed else STYLES[severity])
+    yield text(measure.rule.id, style="accent")
+    yield text(phrases.format_result(measure))
+    yield text(phrases.format_share(measure.violating_rows, report.measures.rows) if measure.violating_rows else "")
+    yield text(phrases.format_requirement(measure))
+    yield text(measure.rule.severity.value, style="quiet" if measure.passed else STYLES[severity])
 
 
 def _render_samples(console: Console, report: TestReport) -> None:
@@ -98,13 +98,13 @@ def _render_drift(console: Console, report: TestReport) -> None:
         return
     console.print(text("Schema differences", style="path"))
     grid = _grid("", "Field", "Difference", "Kind")
-    for item in report.drift:
+    for drift in report.drift:
         mark = (
             text("·", style="quiet")
-            if item.severity is Severity.INFO
-            else text(MARKS[item.severity], style=STYLES[item.severity])
+            if drift.severity is Severity.INFO
+            else text(MARKS[drift.severity], style=STYLES[drift.severity])
         )
-        grid.add_row(mark, text(item.field, style="accent"), text(item.message), text(item.kind, style="quiet"))
+        grid.add_row(mark, text(drift.field, style="accent"), text(drift.message), text(drift.kind, style="quiet"))
     console.print(Padding.indent(grid, 2))
     console.print()
 
@@ -115,17 +115,20 @@ def _render_facts(console: Console, report: TestReport) -> None:
 
 def _facts(report: TestReport) -> Iterator[tuple[str, str | Text]]:
     yield "Rows", phrases.counts(report)
-    for item in report.freshness:
+    for freshness in report.freshness:
         yield (
             "Freshness",
-            text(phrases.freshness(item), style="" if item.passed else STYLES[phrases.severity_of(report, item)]),
+            text(
+                phrases.freshness(freshness),
+                style="" if freshness.passed else STYLES[phrases.severity_of(report, freshness)],
+            ),
         )
     if not report.drift:
         yield "Schema", "as declared"
     if report.quarantine is not None:
         yield "Quarantine", f"{format_rows(report.quarantine.rows)} in {report.quarantine.path}"
-    for number, one in enumerate(report.measures.unchecked):
-        yield "Unchecked" if number == 0 else "", f"{one.what}: {one.why}"
+    for number, unchecked_rule in enumerate(report.measures.unchecked):
+        yield "Unchecked" if number == 0 else "", f"{unchecked_rule.what}: {unchecked_rule.why}"
     for number, step in enumerate(phrases.next_steps(report)):
         yield "Next" if number == 0 else "", step
 
