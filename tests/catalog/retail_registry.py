@@ -70,7 +70,7 @@ def open_retailer(path: Path) -> Registry:
 
 
 def _measure(registry: Registry) -> None:
-    """Record a month: kept promises, two late days, some rows in quarantine, a week in which nobody measured."""
+    """Record a month of measures: two late days, some rows in quarantine, and a week without measures."""
     measures = []
     for back in (day for day in range(30) if not 12 <= day < 19):
         at = NOW - timedelta(days=back, hours=1)

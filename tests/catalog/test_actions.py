@@ -1,4 +1,4 @@
-"""What is done from pages: by those who may, from the page itself, and said in the registry's words."""
+"""Actions on pages: permissions, forms, and the messages of the registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running the command as a user does: arguments in; exit code, output and errors out."""
+"""Fixtures that run commands: arguments in; exit code, output and errors out."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from tests.cli.orders import V1
+from tests.cli.order_contracts import V1
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +66,7 @@ def test_the_audit_log_says_who_did_what(treaty: Treaty) -> None:
     assert "contract.register  orders 1.0.0" in treaty("admin", "audit", "list").output
 
 
-def test_a_whole_audit_log_gives_a_head_to_keep(treaty: Treaty) -> None:
+def test_intact_audit_log_prints_its_head(treaty: Treaty) -> None:
     checked = json.loads(treaty("admin", "audit", "verify", "--format", "json").output)
     treaty("admin", "token", "create", "ci", "--role", "viewer")
 
@@ -78,7 +78,7 @@ def test_a_whole_audit_log_gives_a_head_to_keep(treaty: Treaty) -> None:
 
 def test_a_changed_audit_log_is_found(treaty: Treaty, tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / ".treaty" / "registry.db")
-    with connection:  # as somebody would who holds the file
+    with connection:  # a change to the database file behind the registry
         connection.execute("DROP TRIGGER audit_does_not_change")
         connection.execute("UPDATE audit SET actor = 'nobody'")
     connection.close()
@@ -121,7 +121,7 @@ def test_a_webhook_is_signed_with_a_secret_from_a_file(treaty: Treaty, write: Wr
         ("x" * 201, "the secret is longer than 200 characters; use a shorter random one"),
     ],
 )
-def test_a_secret_that_is_none_is_refused_in_the_same_words_everywhere(
+def test_invalid_secret_gives_the_same_error_in_every_command(
     treaty: Treaty, write: Write, request: pytest.FixtureRequest, home: str, secret: str, said: str
 ) -> None:
     write("secret", secret)
@@ -151,7 +151,7 @@ def test_a_channel_that_cannot_be_is_one_clear_error(
     assert said in " ".join(result.errors.split())
 
 
-def test_notices_say_what_was_told_and_how_far_it_got(treaty: Treaty) -> None:
+def test_notices_show_content_and_delivery_state(treaty: Treaty) -> None:
     output = treaty("admin", "notices", "--contract", "orders", "--party", "checkout").output
 
     assert "orders 1.0.0 was registered" in output

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from tests.cli.orders import V1, V1_WITH_CITY
+from tests.cli.order_contracts import V1, V1_WITH_CITY
 from treaty.catalog.pages import contract_list
 
 
-def test_the_catalog_is_built_and_what_was_done_is_said(treaty: Treaty, write: Write, tmp_path: Path) -> None:
+def test_build_prints_a_summary(treaty: Treaty, write: Write, tmp_path: Path) -> None:
     treaty("register", write("orders.yaml", V1))
 
     result = treaty("catalog", "build", "site", "--name", "Shop")
@@ -72,9 +72,7 @@ def test_a_folder_that_cannot_be_is_refused(
     assert words in result.errors
 
 
-def test_a_folder_that_may_not_be_written_is_said(
-    treaty: Treaty, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unwritable_folder_is_reported(treaty: Treaty, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     treaty("register", write("orders.yaml", V1))
     mkdir = Path.mkdir
 

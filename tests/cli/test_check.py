@@ -1,4 +1,4 @@
-"""`treaty check`: a branch, its base, and what stands against it."""
+"""`treaty check`: the findings of a branch compared with its base."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Treaty
-from tests.cli.repositories import Repository, made
-from tests.cli.shop import CONSUMERS, FILES, REFUSED, V1, V1_ONE_MORE, V2
+from tests.cli.git_repositories import Repository, made
+from tests.cli.pull_request_repository import CONSUMERS, FILES, REFUSED, V1, V1_ONE_MORE, V2
 from treaty.cli.commands import check
 from treaty.cli.git import changed_files
 from treaty.cli.render.review import CheckFormat
@@ -71,7 +71,7 @@ def test_with_version_plan_and_declared_rename_it_passes(here: Treaty, shop: Rep
     assert "→ gross_total: expect decimal(12,2) instead of decimal(18,4)" in result.output
 
 
-def test_a_branch_that_touches_no_contract_has_nothing_to_say(here: Treaty, shop: Repository) -> None:
+def test_branch_without_contract_changes_has_no_findings(here: Treaty, shop: Repository) -> None:
     shop.commit({"README.md": "words"})
 
     result = here("check")

@@ -1,4 +1,4 @@
-"""Where a branch left its base: named, told by CI, found, fetched, or not to be found."""
+"""The base of a branch: given, set by CI, detected, fetched or missing."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Treaty
-from tests.cli.repositories import Repository, made
-from tests.cli.shop import FILES, REFUSED, V1, V1_ONE_MORE
+from tests.cli.git_repositories import Repository, made
+from tests.cli.pull_request_repository import FILES, REFUSED, V1, V1_ONE_MORE
 
 ZEROS = "0" * 40
 
@@ -93,7 +93,7 @@ def test_a_detached_head_is_a_branch_too(here: Here, upstream: Repository, tmp_p
         ("CI_MERGE_REQUEST_DIFF_BASE_SHA", "change~2"),
     ],
 )
-def test_ci_says_what_a_request_goes_into(
+def test_ci_variables_give_the_base(
     here: Here, upstream: Repository, tmp_path: Path, variable: str, value: str
 ) -> None:
     clone = upstream.clone(tmp_path / "clone", "--branch", "change")
@@ -139,9 +139,7 @@ def test_a_shallow_clone_says_what_to_do_and_can_do_it_itself(here: Here, upstre
     assert _touched(fetched) == ["shop.orders"]
 
 
-def test_a_fork_is_compared_with_what_its_pull_request_goes_into(
-    here: Here, upstream: Repository, tmp_path: Path
-) -> None:
+def test_fork_is_compared_with_the_target_of_its_pull_request(here: Here, upstream: Repository, tmp_path: Path) -> None:
     fork = upstream.clone(tmp_path / "fork")
     upstream.commit({"contracts/other.yaml": {**V1, "id": "shop.other"}})
     fork.branch("theirs")
@@ -154,7 +152,7 @@ def test_a_fork_is_compared_with_what_its_pull_request_goes_into(
     assert "does not contain the commit" in here.check(clone, "--base", "origin/main")
 
 
-def test_histories_that_have_nothing_in_common_are_told(here: Here, upstream: Repository) -> None:
+def test_unrelated_histories_are_reported(here: Here, upstream: Repository) -> None:
     upstream.git("checkout", "--quiet", "--orphan", "alone")
     upstream.commit({"contracts/orders.yaml": V1_ONE_MORE})
 
@@ -162,7 +160,7 @@ def test_histories_that_have_nothing_in_common_are_told(here: Here, upstream: Re
 
 
 @pytest.mark.parametrize("base", ["nowhere", "v9", "f" * 40])
-def test_a_base_that_is_not_there_is_told(here: Here, upstream: Repository, base: str) -> None:
+def test_missing_base_is_reported(here: Here, upstream: Repository, base: str) -> None:
     assert f"the base {base!r} is not in this clone; fetch it with git fetch origin" in here.check(
         upstream, "--base", base
     )
@@ -174,7 +172,7 @@ def test_a_base_that_is_no_name_is_refused(here: Here, upstream: Repository, bas
     assert not (upstream.folder / "pwned").exists()
 
 
-def test_a_base_of_zeros_means_that_there_was_nothing(here: Here, upstream: Repository) -> None:
+def test_base_of_zeros_means_an_empty_base(here: Here, upstream: Repository) -> None:
     data = here.check(upstream, "--base", ZEROS)
 
     assert (data["base"], [one["standing"] for one in data["contracts"]]) == ("nothing", ["added"])
@@ -188,20 +186,20 @@ def test_the_base_can_be_set(here: Here, upstream: Repository) -> None:
     assert here.check(upstream)["base"] == "release"
 
 
-def test_without_a_base_it_must_be_said(here: Here, tmp_path: Path) -> None:
+def test_base_is_required_if_none_is_found(here: Here, tmp_path: Path) -> None:
     lonely = made(tmp_path / "lonely", FILES)
     lonely.git("branch", "--move", "trunk")
 
     assert "give one with --base REF" in here.check(lonely)
 
 
-def test_a_folder_without_git_is_told(here: Here, tmp_path: Path) -> None:
+def test_folder_without_git_is_reported(here: Here, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
 
     assert "is not in a git repository" in here.check(Repository(tmp_path / "plain"))
 
 
-def test_a_repository_without_a_commit_is_told(here: Here, tmp_path: Path) -> None:
+def test_repository_without_commits_is_reported(here: Here, tmp_path: Path) -> None:
     empty = Repository(tmp_path / "empty")
     empty.folder.mkdir()
     empty.git("init", "--quiet")

@@ -1,4 +1,4 @@
-"""What the page on pull requests says is all there is."""
+"""The page on pull requests names every option and format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A review in every format: what documents say stays text, and the same review gives the same bytes."""
+"""A review in every format: text from documents is escaped, and output is deterministic."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from tests.cli.shop import CONSUMERS, REFUSED, V1
-from tests.review.branches import reviewed
+from tests.cli.pull_request_repository import CONSUMERS, REFUSED, V1
+from tests.review.branch_builder import reviewed
 from treaty.cli.render.review import CheckFormat, markdown, render_review
 from treaty.cli.render.review.phrases import reference_texts
 from treaty.governance.branch_findings import BRANCH_FINDINGS
@@ -150,8 +150,8 @@ def test_a_branch_without_contracts_has_a_comment_that_is_only_for_updates() -> 
 
 
 @pytest.mark.parametrize("form", [CheckFormat.TEXT, CheckFormat.MARKDOWN, CheckFormat.GITHUB, CheckFormat.JUNIT])
-def test_that_the_registry_gave_no_answer_is_said_everywhere(form: CheckFormat) -> None:
-    review = Review("main", "0" * 40, (), "https://registry.example", "nobody is there")
+def test_silent_registry_is_reported_in_every_format(form: CheckFormat) -> None:
+    review = Review("main", "0" * 40, (), "https://registry.example", "connection refused")
 
     assert "the registry did not answer" in render_review(review, form)
-    assert "nobody is there" in render_review(review, form)
+    assert "connection refused" in render_review(review, form)

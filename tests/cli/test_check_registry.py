@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Treaty
-from tests.cli.repositories import Repository, made
-from tests.cli.shop import REFUSED, V1, V1_ONE_MORE, V2
+from tests.cli.git_repositories import Repository, made
+from tests.cli.pull_request_repository import REFUSED, V1, V1_ONE_MORE, V2
 
 ORDERS = "contracts/orders.yaml"
 LEDGER = ("shop.orders@1", "--class", "operational_reporting", "--field", "gross_total", "--contact", "#ledger")
@@ -53,7 +53,7 @@ def test_consumers_of_the_registry_are_named_by_field(here: Treaty, shop: Reposi
     assert one["registry"] == []  # it says what the base says too
 
 
-def test_offline_asks_nobody(here: Treaty, shop: Repository) -> None:
+def test_offline_calls_no_registry(here: Treaty, shop: Repository) -> None:
     shop.commit({ORDERS: REFUSED})
 
     one = _checked(here, "--offline")
@@ -61,7 +61,7 @@ def test_offline_asks_nobody(here: Treaty, shop: Repository) -> None:
     assert (one["affected"], one["registered"]) == ([], None)
 
 
-def test_a_version_that_somebody_registered_meanwhile_is_taken(here: Treaty, shop: Repository) -> None:
+def test_concurrently_registered_version_is_reported(here: Treaty, shop: Repository) -> None:
     shop.commit({ORDERS: V1_ONE_MORE})
     other = {**V1_ONE_MORE, "name": "Orders"}
     shop.write({"elsewhere/orders.yaml": other})
@@ -95,7 +95,7 @@ def test_a_policy_that_only_the_registry_has_binds(here: Treaty, shop: Repositor
 
 
 @pytest.mark.parametrize(("setting", "code"), [("warn", 0), ("fail", 1)])
-def test_a_registry_that_is_down_is_said_and_is_a_setting(
+def test_unreachable_registry_is_reported_as_configured(
     here: Treaty, shop: Repository, monkeypatch: pytest.MonkeyPatch, setting: str, code: int
 ) -> None:
     shop.commit({ORDERS: V1_ONE_MORE})
@@ -173,7 +173,7 @@ def test_all_since_a_commit_is_registered_upstreams_first(here: Treaty, shop: Re
     assert [one["dataset_id"] for one in items] == ["z.stock", "a.sales"]
 
 
-def test_what_is_gone_is_said(here: Treaty, shop: Repository) -> None:
+def test_removed_contracts_are_reported(here: Treaty, shop: Repository) -> None:
     shop.commit({ORDERS: None})
 
     result = here("register", "--changed")

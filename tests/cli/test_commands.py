@@ -1,4 +1,4 @@
-"""The command line as a whole: help, completion, shared options, `treaty explain`, and its documentation."""
+"""All commands: help, completion, shared options, `treaty explain` and their documentation."""
 
 from __future__ import annotations
 

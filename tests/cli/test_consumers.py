@@ -1,4 +1,4 @@
-"""`treaty consumer subscribe`, `subscriptions`, `graph`, `impact`, `can-i-publish` and `can-i-retire`."""
+"""`treaty consumer`, `can-i-publish` and `can-i-retire`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from tests.cli.orders import ID, V1, V1_WITH_CITY, V1_WITHOUT_TOTAL, V2
+from tests.cli.order_contracts import ID, V1, V1_WITH_CITY, V1_WITHOUT_TOTAL, V2
 
 CRITICAL = ("--class", "decision_automation")
 
@@ -33,7 +33,7 @@ def test_a_consumer_says_what_it_reads(treaty: Treaty) -> None:
         assert said in result.output
 
 
-def test_a_consumer_without_fields_is_told_what_that_means(treaty: Treaty) -> None:
+def test_subscription_without_fields_prints_a_warning(treaty: Treaty) -> None:
     assert "no change counts as safe" in treaty("consumer", "subscribe", "notebook", "orders@1", *CRITICAL).output
 
 
@@ -82,7 +82,7 @@ def test_subscriptions_are_listed_and_ended(treaty: Treaty) -> None:
     assert names() == ["ledger"]
 
 
-def test_the_graph_is_drawn_both_ways(treaty: Treaty) -> None:
+def test_graph_is_printed_in_both_directions(treaty: Treaty) -> None:
     treaty("consumer", "subscribe", "shop", "sales@1", *CRITICAL)
 
     down, up = treaty("consumer", "graph", "orders").output, treaty("consumer", "graph", "shop", "--up").output
@@ -94,7 +94,7 @@ def test_the_graph_is_drawn_both_ways(treaty: Treaty) -> None:
     assert "neither a line nor a consumer is called" in treaty("consumer", "graph", "nobody").errors
 
 
-def test_the_impact_is_told_by_field(treaty: Treaty, write: Write) -> None:
+def test_impact_is_listed_by_field(treaty: Treaty, write: Write) -> None:
     treaty("consumer", "subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
     treaty("consumer", "subscribe", "shop", "sales@1", *CRITICAL)
 
@@ -107,7 +107,7 @@ def test_the_impact_is_told_by_field(treaty: Treaty, write: Write) -> None:
     assert "these changes require 2.0.0; 1.1.0 is declared" in result.output
 
 
-def test_the_impact_on_nobody_says_so(treaty: Treaty, write: Write) -> None:
+def test_impact_without_consumers(treaty: Treaty, write: Write) -> None:
     assert "no consumers of other@1" in treaty("consumer", "impact", write("other.yaml", {**V1, "id": "other"})).output
 
 
@@ -159,7 +159,7 @@ def test_a_version_that_is_more_than_enough_is_no_remark(treaty: Treaty, write: 
     )
 
 
-def test_a_change_that_asks_nothing_says_so_of_those_whose_fields_nobody_knows(treaty: Treaty, write: Write) -> None:
+def test_compatible_change_is_safe_for_consumers_without_fields(treaty: Treaty, write: Write) -> None:
     treaty("consumer", "subscribe", "notebook", "orders@1", *CRITICAL)
 
     for command in (("can-i-publish",), ("consumer", "impact")):

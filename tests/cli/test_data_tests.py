@@ -1,4 +1,4 @@
-"""`treaty test`: through the command, on the Spark of the tests."""
+"""`treaty test` on the Spark session of the tests."""
 
 from __future__ import annotations
 
@@ -144,9 +144,7 @@ def test_an_iceberg_table_is_named_as_spark_names_it(treaty: Treaty, write: Writ
     assert result.output.startswith("✓ table lake.tested.orders satisfies orders 1.0.0: 1 row")
 
 
-def test_what_is_secret_in_the_address_of_a_database_is_not_shown(
-    treaty: Treaty, write: Write, spark: SparkSession, tmp_path: Path
-) -> None:
+def test_secrets_in_database_urls_are_hidden(treaty: Treaty, write: Write, spark: SparkSession, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
         database.execute("CREATE TABLE orders (order_id TEXT, quantity INTEGER)")
         database.execute("INSERT INTO orders VALUES ('O1', NULL)")
@@ -211,7 +209,7 @@ MISTAKES_ON_SPARK = [
 
 
 @pytest.mark.parametrize(("arguments", "code", "said"), MISTAKES)
-def test_a_mistake_is_told_before_spark_starts(
+def test_invalid_options_are_reported_before_spark_starts(
     treaty: Treaty, write: Write, arguments: list[str], code: int, said: str
 ) -> None:
     write("orders.yaml", FIELDS)

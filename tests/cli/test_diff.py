@@ -106,7 +106,7 @@ def test_the_mode_is_asked_for_or_set_in_the_project(treaty: Treaty, write: Writ
     assert treaty("diff", before, after).code == 3
 
 
-def test_json_has_the_whole_verdict(treaty: Treaty, write: Write, before: str) -> None:
+def test_json_has_the_full_verdict(treaty: Treaty, write: Write, before: str) -> None:
     result = treaty("diff", "--format", "json", before, write("after.yaml", _orders("1.1.0")))
 
     verdict = json.loads(result.output)
@@ -163,7 +163,7 @@ def test_a_removed_field_is_placed_where_it_stood(treaty: Treaty, write: Write, 
         ({"version": "1.0.1", "owners": None}, "must declare at least one owner"),
     ],
 )
-def test_a_check_that_fails_is_said_even_where_nothing_changed(
+def test_failed_check_is_reported_without_changes(
     treaty: Treaty, write: Write, before: str, after: dict[str, Any], said: str
 ) -> None:
     result = treaty("diff", before, write("after.yaml", {**_orders("1.0.0", TOTAL), **after}))

@@ -1,4 +1,4 @@
-"""`treaty exceptions`: what could not be settled is listed, looked at and accepted by the people who own it."""
+"""`treaty exceptions`: list, show and accept."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_an_acceptance_is_kept_with_who_and_why(treaty: Treaty, project: str, sp
         (("list", "--cursor", "x"), 1, "'x' is not a valid cursor"),
     ],
 )
-def test_what_makes_no_sense_is_said(
+def test_invalid_combinations_are_reported(
     treaty: Treaty, project: str, arguments: tuple[str, ...], code: int, says: str
 ) -> None:
     result = treaty("exceptions", *arguments)

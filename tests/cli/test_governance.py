@@ -1,4 +1,4 @@
-"""`treaty policy`, `waive`, `waivers`, `proposals`, `approve` and `decline`."""
+"""`treaty policy`, `waiver` and `proposal`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from tests.cli.orders import CHILD, POLICY, V1, V2, WEAK_CHILD
+from tests.cli.order_contracts import CHILD, POLICY, V1, V2, WEAK_CHILD
 
 WAIVER = ("sla_relaxed", "--owner", "checkout", "--reason", "the source is slow", "--until", "2999-01-01")
 
@@ -79,7 +79,7 @@ def test_a_waiver_that_cannot_be_is_one_clear_error(
     assert said in " ".join(result.errors.split())
 
 
-def test_nothing_waived_and_nothing_proposed_say_so(treaty: Treaty) -> None:
+def test_empty_lists_of_waivers_and_proposals(treaty: Treaty) -> None:
     assert treaty("waiver", "list").output == "no waivers\n"
     assert treaty("proposal", "list").output == "no proposals\n"
 
@@ -91,9 +91,7 @@ def _proposed(treaty: Treaty, write: Write) -> str:
     return str(item["proposal"])
 
 
-def test_somebody_else_approves_a_breaking_change(
-    treaty: Treaty, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_user_approves_a_breaking_change(treaty: Treaty, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     proposal = _proposed(treaty, write)
 
     own = treaty("proposal", "approve", proposal)
@@ -107,7 +105,7 @@ def test_somebody_else_approves_a_breaking_change(
     assert "approved" in treaty("proposal", "list", "--state", "approved").output
 
 
-def test_ones_own_change_takes_an_override(treaty: Treaty, write: Write) -> None:
+def test_own_proposal_needs_an_override(treaty: Treaty, write: Write) -> None:
     assert treaty("proposal", "approve", _proposed(treaty, write), "--override", "an outage").code == 0
 
 

@@ -1,4 +1,4 @@
-"""What stands in a document can neither act on a terminal nor on a page."""
+"""Text from documents is escaped on terminals and in reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`treaty infer`: through the command, on the Spark of the tests."""
+"""`treaty infer` on the Spark session of the tests."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_the_reader_takes_options(treaty: Treaty, write: Write, spark: SparkSess
     assert list(_fields(result.output)) == ["order_id", "status", "placed_on"]
 
 
-def test_a_sample_is_told(treaty: Treaty, write: Write, spark: SparkSession) -> None:
+def test_sample_is_reported(treaty: Treaty, write: Write, spark: SparkSession) -> None:
     result = treaty("infer", write("orders.csv", CSV), "--sample", "55")
 
     assert "sample      the first 55 rows that Spark read, which is not a random sample" in result.errors

@@ -1,4 +1,4 @@
-"""Where documents come from: what is no document is refused quickly, with one clear error."""
+"""Inputs of commands: files, folders, pipes and devices; wrong ones give one clear error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.cli.conftest import Treaty, Write
 TREATY = str(Path(sys.executable).with_name("treaty"))
 
 
-def test_a_pipe_with_a_name_is_refused_unread(treaty: Treaty, tmp_path: Path) -> None:
+def test_named_pipe_is_refused_unread(treaty: Treaty, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.yaml")
 
     result = treaty("lint", "fifo.yaml")
@@ -31,14 +31,14 @@ def test_a_device_is_refused_unread(treaty: Treaty) -> None:
     ("path", "said"),
     [("a" * 5_000, "File name too long"), ("", "the path is empty"), ("nothing.yaml", "no file nothing.yaml")],
 )
-def test_a_path_that_leads_nowhere_is_one_clear_error(treaty: Treaty, path: str, said: str) -> None:
+def test_invalid_path_gives_one_clear_error(treaty: Treaty, path: str, said: str) -> None:
     result = treaty("lint", path)
 
     assert result.code == 1
     assert said in result.errors
 
 
-def test_a_file_over_the_limit_is_refused_without_being_read_whole(treaty: Treaty, tmp_path: Path) -> None:
+def test_file_over_the_limit_is_refused_unread(treaty: Treaty, tmp_path: Path) -> None:
     with (tmp_path / "big.yaml").open("wb") as file:
         file.truncate(5_000_000_000)
 
@@ -48,14 +48,14 @@ def test_a_file_over_the_limit_is_refused_without_being_read_whole(treaty: Treat
     assert "at most 2,000,000 are read" in result.output
 
 
-def test_a_folder_that_loops_is_walked_once(treaty: Treaty, write: Write, tmp_path: Path) -> None:
+def test_folder_with_a_symlink_loop_is_read_once(treaty: Treaty, write: Write, tmp_path: Path) -> None:
     write("a/orders.yaml", {"fields": []})
     (tmp_path / "a" / "loop").symlink_to(tmp_path / "a")
 
     assert "1 contract" in treaty("lint", "a").output
 
 
-def test_output_that_cannot_be_written_is_one_clear_error() -> None:
+def test_unwritable_output_gives_one_clear_error() -> None:
     with Path("/dev/full").open("w") as full:
         held_back = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
         ran = subprocess.run(

@@ -1,4 +1,4 @@
-"""`treaty migrate`: the way over is planned, proven, and followed until everybody has moved."""
+"""`treaty migrate`: plan, proof and progress of a migration."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def story(write: Write, tmp_path: Path) -> tuple[str, str]:
     return write("before.yaml", write_yaml(STORY["before"])), write("after.yaml", write_yaml(STORY["after"]))
 
 
-def test_a_plan_shows_both_ways_the_view_and_the_guides(treaty: Treaty, story: tuple[str, str]) -> None:
+def test_plan_shows_both_directions_views_and_guides(treaty: Treaty, story: tuple[str, str]) -> None:
     result = treaty("migrate", "plan", *story, "--consumers", "readers.yaml")
 
     assert result.code == 0
@@ -96,7 +96,7 @@ def test_a_shape_that_cannot_be_served_is_a_finding(treaty: Treaty, write: Write
     assert "cannot serve the old schema from rows of the new line: no value for a" in result.output
 
 
-def test_two_contracts_have_no_way_between_them(treaty: Treaty, write: Write) -> None:
+def test_no_migration_path_between_two_contracts(treaty: Treaty, write: Write) -> None:
     fields = [{"name": "a", "logicalType": "string"}]
 
     result = treaty("migrate", "plan", write("a.yaml", fields), write("b.yaml", {"id": "stock", "fields": fields}))
@@ -132,7 +132,7 @@ def test_shims_are_proven_and_the_proof_is_kept(treaty: Treaty, story: tuple[str
     assert (board["proven"], board["proof"]["shims"][0]["rows"]["used"]) == (True, 20)
 
 
-def test_a_migration_is_followed_from_the_first_word_to_the_last_move(treaty: Treaty, story: tuple[str, str]) -> None:
+def test_migration_is_tracked_from_proposal_to_last_move(treaty: Treaty, story: tuple[str, str]) -> None:
     treaty("register", story[0])
     treaty("consumer", "subscribe", "mailer", "customers@1", "--class", "service_orchestration", "--field", "mail")
     treaty("consumer", "subscribe", "maps", "customers@1", "--class", "operational_reporting", "--field", "address.zip")
@@ -156,7 +156,7 @@ def test_a_migration_is_followed_from_the_first_word_to_the_last_move(treaty: Tr
     assert [(one["line"], one["fields"]) for one in subscriptions] == [("customers@2", ["email"])]
 
 
-def test_a_day_that_is_none_is_told(treaty: Treaty) -> None:
+def test_invalid_date_is_reported(treaty: Treaty) -> None:
     result = treaty("migrate", "waive", "1", "maps", "--reason", "x", "--until", "soon")
 
     assert result.code == 2

@@ -1,4 +1,4 @@
-"""`treaty plan`: what a run would do, and what stands against it."""
+"""`treaty plan`: what a run would do, and problems of the project."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_lineage_goes_back_to_events(treaty: Treaty) -> None:
     assert "which come from order_placed.order_total.currency_code" in said
 
 
-def test_json_has_the_whole_plan(treaty: Treaty, bikes: Write) -> None:
+def test_json_has_the_full_plan(treaty: Treaty, bikes: Write) -> None:
     result = treaty("plan", "--offline", "--format", "json", "--lineage", "*")
 
     data = json.loads(result.output)
@@ -114,7 +114,7 @@ def test_a_misspelt_name_is_answered_with_what_was_meant(
     assert says in result.errors
 
 
-def test_without_a_catalog_the_way_on_is_said(treaty: Treaty, bikes: Write) -> None:
+def test_missing_table_catalog_names_the_settings(treaty: Treaty, bikes: Write) -> None:
     bikes("treaty.yaml", "name: bikes\n")
 
     result = treaty("plan")

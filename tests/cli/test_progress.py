@@ -1,4 +1,4 @@
-"""`treaty test` as a process of its own: it starts Spark, says nothing but its report, and stops it."""
+"""`treaty test` as a process: it prints only its report and stops Spark."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ except SystemExit:
 """
 
 
-def test_a_process_prints_its_report_and_nothing_else(write: Write, tmp_path: Path) -> None:
+def test_process_prints_only_its_report(write: Write, tmp_path: Path) -> None:
     write("orders.yaml", [{"name": "order_id", "logicalType": "string", "required": True}])
     write("orders.csv", "order_id,city\nO1,Rome\n,Oslo\n")
     program = [sys.executable, "-c", "from treaty.cli.app import main; main()"]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.code_host_servers import BOT, CodeHost, serving
 from tests.cli.conftest import Treaty
-from tests.cli.hosts import BOT, CodeHost, serving
-from tests.cli.repositories import made
-from tests.cli.shop import FILES, REFUSED, V1_ONE_MORE
+from tests.cli.git_repositories import made
+from tests.cli.pull_request_repository import FILES, REFUSED, V1_ONE_MORE
 from treaty.cli.pull_request_comments import detect_host, post_comment
 from treaty.cli.render.review.markdown import EMPTY, MARKER
 from treaty.errors import TreatyError
@@ -54,7 +54,7 @@ def _post(text: str) -> str:
 
 
 def test_a_review_is_posted_once_and_updated(github: CodeHost) -> None:
-    github.say("nice work", "somebody")
+    github.say("nice work", "reviewer")
 
     assert [_post(text) for text in ("first", "first", "second")] == ["written", "unchanged", "updated"]
     assert [one["body"] for one in github.comments] == ["nice work", f"{MARKER}\n\nsecond\n"]
@@ -71,7 +71,7 @@ def test_an_earlier_comment_is_found_on_any_page(github: CodeHost) -> None:
 
 
 def test_a_comment_of_another_user_with_our_marker_is_left_alone(github: CodeHost) -> None:
-    github.say(f"{MARKER}\n\nforged", "somebody")
+    github.say(f"{MARKER}\n\nforged", "reviewer")
 
     assert _post("true") == "written"
     assert github.comments[0]["body"] == f"{MARKER}\n\nforged"

@@ -1,4 +1,4 @@
-"""`treaty read`: rows of one published state, and which state it is."""
+"""`treaty read`: the rows of a snapshot, and which snapshot it is."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_view_is_read_as_its_last_run_left_it(reading: Treaty) -> None:
     )
 
 
-def test_what_there_is_is_said_where_nothing_fits(reading: Treaty) -> None:
+def test_error_lists_the_available_names(reading: Treaty) -> None:
     for arguments, words in {
         ("read_captur",): "there is no table read_captur; did you mean read_capture? there are: ",
         ("read_sales@3",): "there is no table read_sales@3",

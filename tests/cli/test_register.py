@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from tests.cli.orders import CHILD, CITY, ID, POLICY, V1, V1_WITH_CITY, V1_WITHOUT_TOTAL, V2, WEAK_CHILD
+from tests.cli.order_contracts import CHILD, CITY, ID, POLICY, V1, V1_WITH_CITY, V1_WITHOUT_TOTAL, V2, WEAK_CHILD
 from treaty.errors import Unavailable
 from treaty.registry.model import Registration
 from treaty.registry.service import Registry
@@ -58,7 +58,7 @@ def test_policies_come_before_children_and_lower_versions_before_higher(treaty: 
     ]
 
 
-def test_policies_that_inherit_from_each_other_are_told_not_followed_for_ever(treaty: Treaty, write: Write) -> None:
+def test_circular_policies_are_reported(treaty: Treaty, write: Write) -> None:
     write("all/a.yaml", {**POLICY, "id": "a", "parent": "b"})
     write("all/b.yaml", {**POLICY, "id": "b", "parent": "a"})
 
@@ -116,7 +116,7 @@ def test_the_same_change_with_a_plan_opens_a_line(treaty: Treaty, write: Write) 
 
 
 @pytest.mark.parametrize(("version", "suggested"), [("3.0.0", False), ("2.1.0", True)])
-def test_the_plan_of_the_line_before_is_not_asked_for_again_but_for_one_of_its_own(
+def test_migration_plan_is_required_for_each_new_line(
     treaty: Treaty, write: Write, version: str, suggested: bool
 ) -> None:
     treaty("register", write("orders.yaml", V1))
@@ -228,7 +228,7 @@ def test_a_breaking_change_waits_where_approvals_are_required(treaty: Treaty, wr
     assert "treaty proposal approve " in result.output
 
 
-def test_what_was_registered_before_the_registry_went_away_is_told(
+def test_documents_registered_before_an_outage_are_listed(
     treaty: Treaty, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("all/a.yaml", V1)

@@ -1,4 +1,4 @@
-"""Which registry a command works on, and what it says where there is none."""
+"""The registry that a command uses, and errors if there is none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from tests.cli.orders import V1, V1_WITHOUT_TOTAL
+from tests.cli.order_contracts import V1, V1_WITHOUT_TOTAL
 
 HOME = "--registry"
 
@@ -91,8 +91,8 @@ main()
 
 
 @contextmanager
-def _somebody_else() -> Iterator[None]:
-    """Be somebody whom the permissions of a file keep out."""
+def _unprivileged_user() -> Iterator[None]:
+    """Run as a user to whom file permissions apply."""
     if os.geteuid() != 0:
         yield
         return
@@ -114,7 +114,7 @@ def test_a_database_that_may_only_be_read_is_one_clear_error(
         (folder / "registry.db").chmod(0o444)
         folder.chmod(0o555)
         monkeypatch.chdir(folder)
-        with _somebody_else():
+        with _unprivileged_user():
             result = treaty("register", "orders.yaml", HOME, "registry.db")
         monkeypatch.chdir(tmp_path)
         folder.chmod(0o755)
@@ -241,7 +241,7 @@ def test_a_token_file_without_a_token_is_one_clear_error(
 
 
 def test_a_server_that_is_not_there_is_one_clear_error(treaty: Treaty) -> None:
-    with socket.socket() as taken:  # bound, but nobody listens
+    with socket.socket() as taken:  # bound, but not listening
         taken.bind(("127.0.0.1", 0))
         result = treaty("search", HOME, f"http://127.0.0.1:{taken.getsockname()[1]}")
 

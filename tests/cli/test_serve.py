@@ -1,4 +1,4 @@
-"""`treaty serve`, as a process of its own."""
+"""`treaty serve` as a process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from tests.cli.orders import V1
+from tests.cli.order_contracts import V1
 
 TREATY = str(Path(sys.executable).with_name("treaty"))
 

@@ -1,4 +1,4 @@
-"""The reports of `treaty test`, each output from the same values."""
+"""Reports of `treaty test` in every format."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_rules_that_held_are_listed_on_demand(output: ReportFormat) -> None:
     assert "type:total" in render_report(FAILED, output, HeldRules.LISTED)
 
 
-def test_json_is_the_whole_report() -> None:
+def test_json_is_the_full_report() -> None:
     assert json.loads(render_report(FAILED, ReportFormat.JSON)) == FAILED.as_data()
 
 
@@ -186,7 +186,7 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("report", [FAILED, PASSED, ALLOWED, HOSTILE], ids=["failed", "passed", "allowed", "hostile"])
-def test_html_is_one_whole_page_without_scripts(report: Report) -> None:
+def test_html_is_a_single_page_without_scripts(report: Report) -> None:
     page = Page(render_report(report, ReportFormat.HTML))
 
     assert page.open == []
@@ -215,7 +215,7 @@ def test_markdown_is_short() -> None:
 
 
 @pytest.mark.parametrize("output", [ReportFormat.TEXT, ReportFormat.MARKDOWN, ReportFormat.HTML, ReportFormat.JUNIT])
-def test_what_stands_in_data_stays_text(output: ReportFormat) -> None:
+def test_text_from_data_is_escaped(output: ReportFormat) -> None:
     printed = render_report(HOSTILE, output)
 
     assert not any(sign in printed for sign in ("\x1b", "\x07", "\u202e", "\nnew"))

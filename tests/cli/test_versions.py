@@ -1,4 +1,4 @@
-"""`treaty search`, `show`, `history` and the steps of a version's life."""
+"""`treaty search`, `show`, `version history` and lifecycle steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from tests.cli.orders import CITY, ID, V1, V1_WITH_CITY, V2
+from tests.cli.order_contracts import CITY, ID, V1, V1_WITH_CITY, V2
 from treaty.contracts.text import read_document
 from treaty.registry.model import StepAnswer
 from treaty.registry.service import Registry
@@ -48,7 +48,7 @@ def test_a_search_finds_by_every_part_that_is_given(
     assert page["next"] is None
 
 
-def test_a_search_that_finds_nothing_says_so(treaty: Treaty) -> None:
+def test_search_without_matches(treaty: Treaty) -> None:
     result = treaty("search", "nothing-like-this")
 
     assert (result.code, result.output) == (0, "no matching contracts\n")
@@ -82,7 +82,7 @@ def test_a_wrong_page_is_one_clear_error(treaty: Treaty, arguments: tuple[str, .
     assert said in " ".join(result.errors.split())
 
 
-def test_a_contract_is_shown_with_what_stands_around_it(treaty: Treaty) -> None:
+def test_contract_is_shown_with_its_context(treaty: Treaty) -> None:
     treaty("consumer", "subscribe", "ledger", "orders@1", "--class", "external_regulatory", "--field", "total")
 
     output = treaty("show", "orders@1").output
@@ -206,7 +206,7 @@ def test_an_archived_version_stays_in_history(treaty: Treaty) -> None:
     assert "1.0.0    archived" in treaty("version", "history", "orders").output
 
 
-def test_a_reminder_is_told_as_one(treaty: Treaty, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reminder_is_labelled(treaty: Treaty, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "the window ends on 2026-12-24; still to move: ledger"
     step = StepAnswer(contract="orders", version="1.0.0", before="deprecated", after="deprecated", reason=said)
     monkeypatch.setattr(Registry, "tick", lambda _: [step])

@@ -1,4 +1,4 @@
-"""The graph answers both ways: whom a line carries, and what a consumer rests on."""
+"""The graph in both directions: who depends on a line, and what a consumer depends on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import tests.strategies  # noqa: F401 - the same examples in every run
-from tests.consumers.worlds import (
+from tests.consumers.graph_strategies import (
     Drop,
     Edit,
     distances,
@@ -36,7 +36,7 @@ def _found(reach: Reach) -> list[tuple[str, int]]:
     return [(str(one.node), one.distance) for one in reach]
 
 
-def test_downstream_names_everybody_direct_and_indirect_the_nearest_first_then_by_name() -> None:
+def test_downstream_lists_direct_and_indirect_dependents_by_distance_and_name() -> None:
     world = graph(made(SCORES, ORDERS), reads("ml", SCORES), reads("zoo", ORDERS), reads("dashboard", ORDERS))
 
     assert _found(world.downstream_of(ORDERS)) == [("dashboard", 1), ("scores@1", 1), ("zoo", 1), ("ml", 2)]
@@ -79,7 +79,7 @@ def test_the_first_step_can_be_narrowed() -> None:
     assert world.downstream_of(ORDERS, through={STOCK, ML}).nodes == (STOCK, ML)
 
 
-def test_a_cycle_ends_and_never_reaches_its_own_beginning() -> None:
+def test_cycle_does_not_list_its_own_start() -> None:
     world = graph(made(SCORES, ORDERS), made(ORDERS, STOCK), made(STOCK, SCORES))
 
     assert _found(world.downstream_of(ORDERS)) == [("scores@1", 1), ("stock@1", 2)]
@@ -115,7 +115,7 @@ def test_a_node_that_is_not_reached_has_no_path() -> None:
         graph(reads("ml", ORDERS)).downstream_of(ORDERS).path_to(STOCK)
 
 
-def test_a_line_made_from_nothing_and_read_by_nobody_is_known() -> None:
+def test_line_without_sources_and_consumers_is_known() -> None:
     world = DependencyGraph()
     world.put_upstreams(ORDERS, [])
 
@@ -147,14 +147,14 @@ def test_a_party_is_one_whichever_of_its_names_is_known_first() -> None:
     assert SCORES in line_first.downstream_of(ORDERS)
 
 
-def test_a_subscription_put_again_replaces_what_was_said() -> None:
+def test_subscription_replaces_the_earlier_one() -> None:
     world = graph(reads("ml", ORDERS, "ltv"))
     world.put_subscription(reads("ml", ORDERS, "order_id"))
 
     assert world.readers_of(ORDERS) == (reads("ml", ORDERS, "order_id"),)
 
 
-def test_dropping_a_subscription_forgets_a_consumer_that_reads_nothing_else() -> None:
+def test_dropping_the_last_subscription_removes_the_consumer() -> None:
     world = graph(reads("ml", ORDERS), reads("ml", STOCK), made(STOCK, ORDERS))
     world.drop_subscription("ml", ORDERS)
     assert world.upstream_of(ML).path_to(ORDERS) == (ML, STOCK, ORDERS)
@@ -213,7 +213,7 @@ def test_every_path_is_walked_along_arrows_and_is_as_long_as_its_distance(edits:
 
 
 @given(worlds())
-def test_edits_leave_the_same_graph_as_building_it_anew_in_another_order(edits: list[Edit]) -> None:
+def test_order_of_edits_does_not_matter(edits: list[Edit]) -> None:
     world, again = edited(edits), edited(what_remains(edits))
 
     for node in rests_on(edits):
@@ -225,7 +225,7 @@ def test_edits_leave_the_same_graph_as_building_it_anew_in_another_order(edits: 
 
 
 @given(worlds())
-def test_what_nothing_names_any_more_is_forgotten(edits: list[Edit]) -> None:
+def test_unreferenced_nodes_are_removed(edits: list[Edit]) -> None:
     world, named = edited(edits), rests_on(edits)
     mentioned = rests_on([edit for edit in edits if not isinstance(edit, Drop)])
 

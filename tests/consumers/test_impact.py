@@ -1,4 +1,4 @@
-"""Whom a change hits, by field; a consumer that never said what it reads is never safe."""
+"""Which consumers a change affects, by field; a consumer without declared fields is never safe."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_removing_a_field_names_exactly_those_who_read_it() -> None:
     assert found == {"dashboard": ("hit", ["ltv"]), "ml": ("hit", ["ltv"]), "fulfilment": ("safe", [])}
 
 
-def test_a_consumer_that_never_said_what_it_reads_is_unknown_not_safe() -> None:
+def test_consumer_without_fields_is_unknown() -> None:
     gone = {"fields": [BEFORE["fields"][0], ADDRESS]}
 
     assert _impact(gone, _reader("someone")) == {"someone": ("unknown", ["ltv"])}
@@ -71,7 +71,7 @@ def test_removing_an_object_hits_who_reads_inside_it() -> None:
     assert found["reader"] == ("hit", ["address"])
 
 
-def test_a_weaker_promise_of_the_whole_contract_hits_everyone() -> None:
+def test_weaker_promise_of_the_contract_affects_all_consumers() -> None:
     slower = {"slaProperties": [{"property": "freshness", "value": 9, "unit": "h"}]}
 
     found = _impact(slower, _reader("dashboard", "ltv"), _reader("someone"))
@@ -79,7 +79,7 @@ def test_a_weaker_promise_of_the_whole_contract_hits_everyone() -> None:
     assert {name: effect for name, (effect, _) in found.items()} == {"dashboard": "hit", "someone": "hit"}
 
 
-def test_an_additive_change_hits_nobody() -> None:
+def test_additive_change_affects_no_consumer() -> None:
     more = {"fields": [*BEFORE["fields"], {"name": "city", "logicalType": "string"}]}
 
     assert _impact(more, _reader("someone"), _reader("dashboard", "ltv")) == {

@@ -38,7 +38,7 @@ def test_a_guide_names_only_the_fields_its_consumer_reads() -> None:
     assert [name for name in NAMES if name in said] == ["mail", "zip"]
 
 
-def test_what_was_is_told_beside_what_is() -> None:
+def test_guide_shows_old_and_new_values() -> None:
     (field,) = _guide("mail").fields
 
     assert (field.before, field.after_text, field.fidelity) == ("mail", "email string", Fidelity.EXACT)
@@ -46,7 +46,7 @@ def test_what_was_is_told_beside_what_is() -> None:
     assert field.changes == ("field 'mail' was renamed to 'email'",)
 
 
-def test_a_field_that_is_gone_is_told_to_be_gone() -> None:
+def test_guide_names_removed_fields() -> None:
     (field,) = _guide("fax").fields
 
     assert (field.after_text, field.todo) == ("nothing", ("removed: stop reading it",))
@@ -59,7 +59,7 @@ def test_a_split_field_is_made_from_its_parts_with_the_authors_note() -> None:
     assert field.todo[-1] == "compare both names instead of one text"
 
 
-def test_a_whole_object_is_all_that_is_in_it() -> None:
+def test_object_includes_all_of_its_fields() -> None:
     guide = _guide("orders")
 
     assert ([one.before for one in guide.fields], guide.unchanged) == (["orders[].sku"], ("orders[].amount",))
@@ -71,7 +71,7 @@ def test_who_is_not_touched_only_reads_another_line() -> None:
     assert (guide.effect, guide.fields, guide.unchanged) == (Effect.SAFE, (), ("address.street",))
 
 
-def test_who_never_said_what_it_reads_gets_every_field() -> None:
+def test_consumer_without_fields_gets_every_field() -> None:
     guide = _guide()
 
     assert (guide.effect, guide.subscription.fields_known) == (Effect.UNKNOWN, False)
@@ -82,7 +82,7 @@ def test_a_field_that_the_line_never_had_is_named() -> None:
     assert _guide("mail", "phone").not_there == ("phone",)
 
 
-def test_an_example_runs_even_where_nothing_is_left_to_read() -> None:
+def test_example_runs_if_no_field_is_left() -> None:
     (example,) = _guide("fax").examples
 
     assert "  1 -- no fields left to read\n" in example.sql_after

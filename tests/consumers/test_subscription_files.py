@@ -29,7 +29,7 @@ def test_subscriptions_are_read_with_their_places() -> None:
     assert first.subscription.consumer_class is ConsumerClass.EXTERNAL_REGULATORY
     assert first.subscription.fields == parse_fields(["lines[].sku", "total"])
     assert (first.subscription.purpose, first.subscription.latency) == ("books", "1 d")
-    assert first.subscription.contact == "finance"  # a team is somebody to talk to
+    assert first.subscription.contact == "finance"  # a team can be contacted
     assert not second.subscription.fields_known
     assert [str(one.place) for one in (first, second)] == ["readers.yaml:2", "readers.yaml:9"]
 
@@ -52,7 +52,7 @@ def test_subscriptions_are_read_with_their_places() -> None:
         ("x: 1\nsubscriptions: [{consumer: a, line: a@1, class: exploratory_analytics}]", "unknown key 'x'"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(text: str, said: str) -> None:
+def test_invalid_entries_are_reported_with_their_place(text: str, said: str) -> None:
     with pytest.raises(InvalidDocument, match=r"readers\.yaml:") as caught:
         read_subscriptions(text.encode(), "readers.yaml")
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.hosts import CodeHost, serving
-from tests.cli.repositories import Repository, made
-from tests.cli.shop import FILES, REFUSED, V1_ONE_MORE, V2
+from tests.cli.code_host_servers import CodeHost, serving
+from tests.cli.git_repositories import Repository, made
+from tests.cli.pull_request_repository import FILES, REFUSED, V1_ONE_MORE, V2
 from tests.e2e.workflows import ROOT, Ran, environment, run_action, run_job
 
 ORDERS = "contracts/orders.yaml"

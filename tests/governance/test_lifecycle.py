@@ -1,4 +1,4 @@
-"""The life of a version: which status may follow which, when, and how consumers are received."""
+"""The lifecycle of a version: allowed transitions, their dates, and what consumers see."""
 
 from __future__ import annotations
 

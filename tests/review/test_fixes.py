@@ -1,4 +1,4 @@
-"""Setting a version and its changelog entry: every other byte stays."""
+"""Fixes set a version and its changelog entry and leave every other byte unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a review says of each contract of a branch: cases as data."""
+"""Reviews of the contracts in a branch: cases as data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.documents import CASES
-from tests.review.branches import reviewed, rules
+from tests.review.branch_builder import reviewed, rules
 from treaty.contracts.text import read_document
 from treaty.governance.lint import RULES
 from treaty.review import ContractReview

@@ -1,4 +1,4 @@
-"""A real browser on the retailer's catalog: live, and as a folder of files."""
+"""Fixtures that open the retail catalog in Chromium, live and as a static site."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from treaty.server.app import create_app
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _MISSING = "no Chromium on this machine; on Debian: apt-get install chromium; else set TREATY_CHROMIUM to one's path"
-PATIENCE = 15_000
-"""Milliseconds after which a test that waits for a page has failed."""
+PAGE_TIMEOUT_MS = 15_000
+"""How long a test waits for a page."""
 
 Visit = Callable[..., Page]
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Start Chromium once; it ends with the last test in here, since its loop stands in the way of others."""
+    """Start Chromium once. It stops after the last browser test, because its event loop would disturb other tests."""
     path = os.environ.get("TREATY_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
     assert path, _MISSING
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # root has none
@@ -44,14 +44,14 @@ def retailer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
 
 @pytest.fixture(scope="package")
 def live(retailer: Registry) -> Iterator[str]:
-    """The address of a server that is open to this machine."""
+    """The address of a running server."""
     with running(create_app(retailer)) as address:
         yield address
 
 
 @pytest.fixture(scope="package")
 def static_site(retailer: Registry, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same as a folder of files."""
+    """The same catalog as a static site."""
     folder = tmp_path_factory.mktemp("site") / "pages"
     build(retailer, folder)
     return folder
@@ -59,12 +59,12 @@ def static_site(retailer: Registry, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
-    """Open pages in a browser of one's own: as wide, in the theme and with the script that is asked for.
+    """Open pages in a new browser context of a given width and theme, with or without JavaScript.
 
-    A page that says something on the console, fails to load something or asks another machine fails the test.
+    Console messages, errors and requests to other hosts fail the test.
     """
     contexts: list[BrowserContext] = []
-    troubles: list[str] = []
+    problems: list[str] = []
 
     def open_page(address: str, *, width: int = 1440, theme: str = "light", script: bool = True) -> Page:
         context = browser.new_context(
@@ -74,29 +74,29 @@ def visit(browser: Browser) -> Iterator[Visit]:
             permissions=["clipboard-read", "clipboard-write"] if script else [],
         )
         contexts.append(context)
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(PAGE_TIMEOUT_MS)
         page = context.new_page()
-        page.on("console", lambda said: troubles.append(f"console: {said.text}"))
-        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
-        page.on("request", lambda request: _check_origin(request.url, address, troubles))
+        page.on("console", lambda message: problems.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: problems.append(f"error: {error}"))
+        page.on("request", lambda request: _check_origin(request.url, address, problems))
         page.goto(address)
         return page
 
     yield open_page
     for context in contexts:
         context.close()
-    assert not troubles
+    assert not problems
 
 
-def _check_origin(url: str, address: str, troubles: list[str]) -> None:
+def _check_origin(url: str, address: str, problems: list[str]) -> None:
     origin = "file://" if address.startswith("file://") else "/".join(address.split("/")[:3])
     if not url.startswith(origin):
-        troubles.append(f"asked for {url}")
+        problems.append(f"asked for {url}")
 
 
 @pytest.fixture(scope="session")
 def screenshots() -> Path | None:
-    """Where pictures of the pages go, if somebody wants to look at them: the folder that TREATY_SCREENSHOTS names."""
+    """The folder for screenshots, from TREATY_SCREENSHOTS; None if it is not set."""
     named = os.environ.get("TREATY_SCREENSHOTS")
     if not named:
         return None

@@ -1,4 +1,4 @@
-"""What holds on every page: it can be read by everybody, in both themes, on any screen, with a server and without."""
+"""Every page is accessible in both themes and widths, live and static, with and without JavaScript."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def _place(name: str, registry: Registry) -> Link:
 
 def test_live_page_is_accessible(live_page: tuple[str, str], visit: Visit, screenshots: Path | None) -> None:
     name, address = live_page
-    _look_at(visit, f"live {name}", address, screenshots)
+    _check_page(visit, f"live {name}", address, screenshots)
 
 
 def test_static_page_is_accessible(static_page: tuple[str, str], visit: Visit, screenshots: Path | None) -> None:
     name, address = static_page
-    _look_at(visit, f"static {name}", address, screenshots)
+    _check_page(visit, f"static {name}", address, screenshots)
 
 
 def test_page_works_without_javascript(live_page: tuple[str, str], visit: Visit) -> None:
@@ -90,20 +90,20 @@ def test_page_works_without_javascript(live_page: tuple[str, str], visit: Visit)
     assert _is_within_the_screen(page)
 
 
-def _look_at(visit: Visit, name: str, address: str, screenshots: Path | None) -> None:
+def _check_page(visit: Visit, name: str, address: str, screenshots: Path | None) -> None:
     page = visit(address)
     for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # colours that change by and by are none yet
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # no transitions between colours
         for width in (1440, 360):
             page.set_viewport_size({"width": width, "height": 900})
             if screenshots:
                 page.screenshot(path=screenshots / f"{name} {theme} {width}.png", full_page=True)
             assert _is_within_the_screen(page), f"{name} is wider than {width} pixels"
-        assert _barriers(page) == []
+        assert _violations(page) == []
 
 
-def _barriers(page: Page) -> list[str]:
-    """Return what axe finds that keeps somebody from reading or using the page."""
+def _violations(page: Page) -> list[str]:
+    """Return the accessibility violations that axe finds."""
     found = Axe().run(page, options={"preload": False}).response["violations"]  # what it would fetch is there already
     return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"][:5]]
 

@@ -1,4 +1,4 @@
-"""What somebody writes into a contract is shown as they wrote it, and does nothing."""
+"""Hostile text in contracts is shown as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The orders of a shop, in the versions that tests of the registry's commands need."""
+"""Versions of an order contract for the tests of registry commands."""
 
 from __future__ import annotations
 

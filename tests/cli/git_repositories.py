@@ -1,4 +1,4 @@
-"""Real git repositories, made on the fly: an upstream, its clones and forks."""
+"""Temporary git repositories: an upstream, its clones and forks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.review.branches import content
+from tests.review.branch_builder import content
 
 _PLAIN = {
     "GIT_CONFIG_GLOBAL": os.devnull,

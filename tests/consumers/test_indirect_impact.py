@@ -1,4 +1,4 @@
-"""How far a change reaches: by field one step away, and on behind whoever is not safe."""
+"""How far a change reaches: consumers by field, and those downstream of every affected line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tests.strategies  # noqa: F401 - the same examples in every run
-from tests.consumers.worlds import FIELDS, LINES, Edit, distances, edited, graph, made, reads, rests_on, turned, worlds
+from tests.consumers.graph_strategies import (
+    FIELDS,
+    LINES,
+    Edit,
+    distances,
+    edited,
+    graph,
+    made,
+    reads,
+    rests_on,
+    turned,
+    worlds,
+)
 from tests.documents import contract
 from treaty.compatibility import Verdict, diff, judge
 from treaty.consumers.dependencies import Consumer, Node
@@ -51,7 +63,7 @@ def _lines(found: Exposure) -> dict[str, str]:
     return {str(one.made_from.line): one.effect.value for one in found.lines}
 
 
-def test_a_line_made_from_a_broken_field_is_hit_and_who_stands_behind_it_is_exposed() -> None:
+def test_line_derived_from_a_broken_field_exposes_its_consumers() -> None:
     found = _of(graph(made(SCORES, ORDERS, "ltv"), made(STOCK, SCORES, "score"), reads("ml", STOCK, "level")))
 
     assert _lines(found) == {"scores@1": "hit"}
@@ -59,20 +71,20 @@ def test_a_line_made_from_a_broken_field_is_hit_and_who_stands_behind_it_is_expo
     assert found.path_to(Consumer("ml")) == (ORDERS, SCORES, STOCK, Consumer("ml"))
 
 
-def test_nobody_behind_a_safe_line_is_exposed() -> None:
+def test_consumers_of_a_safe_line_are_not_exposed() -> None:
     found = _of(graph(made(SCORES, ORDERS, "order_id"), reads("ml", SCORES)))
 
     assert (_lines(found), found.exposed, found.safe) == ({"scores@1": "safe"}, (), (SCORES,))
 
 
-def test_a_line_that_never_said_from_which_fields_it_is_made_is_unknown_and_exposes_who_reads_it() -> None:
+def test_line_without_source_fields_is_unknown_and_exposes_its_consumers() -> None:
     found = _of(graph(made(SCORES, ORDERS), reads("ml", SCORES)))
 
     assert _lines(found) == {"scores@1": "unknown"}
     assert found.exposed == (Consumer("ml"),)
 
 
-def test_what_is_safe_one_way_is_exposed_where_another_way_leads_to_it() -> None:
+def test_node_is_exposed_if_any_path_reaches_it() -> None:
     found = _of(graph(made(SCORES, ORDERS, "order_id"), made(SCORES, STOCK), made(STOCK, ORDERS, "ltv")))
 
     assert _lines(found) == {"stock@1": "hit", "scores@1": "safe"}
@@ -80,7 +92,7 @@ def test_what_is_safe_one_way_is_exposed_where_another_way_leads_to_it() -> None
     assert found.safe == ()
 
 
-def test_a_line_made_in_two_ways_is_hit_by_either() -> None:
+def test_line_with_two_sources_is_affected_by_either() -> None:
     found = _of(graph(made(SCORES, ORDERS, "order_id"), made(SCORES, ORDERS, "ltv"), reads("ml", SCORES)))
 
     assert [(one.effect.value, [str(field) for field in one.made_from.fields]) for one in found.lines] == [
@@ -124,13 +136,13 @@ def test_a_line_is_hit_by_what_a_consumer_would_be_hit_by(change: str, field: st
     assert [one.effect for one in found.consumers] == [effect]
 
 
-def test_an_additive_change_reaches_nobody() -> None:
+def test_additive_change_exposes_no_consumer() -> None:
     found = _of(graph(made(SCORES, ORDERS), reads("ml", SCORES), reads("zoo", ORDERS)), "more")
 
     assert (found.reach.nodes, found.safe) == ((), (Consumer("zoo"), SCORES))
 
 
-def test_a_line_made_from_itself_is_not_named_as_its_own_victim() -> None:
+def test_line_derived_from_itself_does_not_affect_itself() -> None:
     found = _of(graph(made(ORDERS, ORDERS, "ltv"), made(SCORES, ORDERS, "ltv"), made(ORDERS, SCORES)))
 
     assert _lines(found) == {"scores@1": "hit"}
@@ -158,7 +170,7 @@ def _struck(verdict: Verdict, fields: tuple[str, ...]) -> bool:
 
 
 @given(worlds(), _changes, st.sampled_from(LINES))
-def test_nobody_is_safe_who_reads_a_broken_field_or_never_said_what(edits: list[Edit], change: str, line: Line) -> None:
+def test_consumers_of_broken_or_unknown_fields_are_never_safe(edits: list[Edit], change: str, line: Line) -> None:
     world, verdict = edited(edits), VERDICTS[change]
     if line not in world:
         return
@@ -176,7 +188,7 @@ def test_nobody_is_safe_who_reads_a_broken_field_or_never_said_what(edits: list[
 
 
 @given(worlds(), _changes, st.sampled_from(LINES))
-def test_exposed_is_who_a_plain_walk_reaches_past_whoever_is_struck(edits: list[Edit], change: str, line: Line) -> None:
+def test_exposed_nodes_match_a_simple_search(edits: list[Edit], change: str, line: Line) -> None:
     world, verdict, arrows = edited(edits), VERDICTS[change], turned(rests_on(edits))
     if line not in world:
         return

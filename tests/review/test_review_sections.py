@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.review.branches import reviewed, rules
+from tests.review.branch_builder import reviewed, rules
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.errors import Unavailable
@@ -62,7 +62,7 @@ def test_readers_are_named_by_the_fields_that_hit_them() -> None:
     assert [party.critical for party in one.having("hit")] == [True, True]
 
 
-def test_each_reader_is_told_what_to_do_about_its_own_fields() -> None:
+def test_each_consumer_gets_advice_for_its_own_fields() -> None:
     one = _only({"orders.yaml": V1, "readers.yaml": READERS}, {"orders.yaml": BROKEN, "readers.yaml": READERS})
 
     ledger, planner = one.having("hit")
@@ -87,7 +87,7 @@ def test_who_reads_a_removed_contract_is_hit() -> None:
     assert [party.name for party in one.having("hit")] == ["counter", "ledger", "notebook", "planner"]
 
 
-def test_a_wrong_subscription_is_told_with_its_line() -> None:
+def test_invalid_subscription_is_reported_with_its_line() -> None:
     wrong = "subscriptions:\n  - consumer: a\n    line: orders@1\n    class: vip\n    feilds: [a]\n"
 
     one = _only({}, {"readers.yaml": wrong})
@@ -98,7 +98,7 @@ def test_a_wrong_subscription_is_told_with_its_line() -> None:
     ]
 
 
-def test_a_wrong_file_that_the_branch_leaves_alone_is_said_and_not_held_against_it() -> None:
+def test_invalid_unchanged_file_is_reported_without_failing() -> None:
     wrong = "subscriptions:\n  - consumer: a\n    line: orders@1\n    class: vip\n"
     more = {**V1, "version": "1.1.0", "fields": [*V1["fields"], {**CITY, "name": "district"}]}
 
@@ -133,7 +133,7 @@ def test_a_waiver_sets_a_policy_aside_until_it_ends() -> None:
     assert not ended.may_merge
 
 
-def test_a_policy_that_nobody_knows_is_said() -> None:
+def test_unknown_policy_is_reported() -> None:
     one = _only({}, {"orders.yaml": CHILD})
 
     assert [finding.id for finding in one.of(Section.POLICY)] == ["policy_unknown"]
@@ -151,7 +151,7 @@ def test_a_stricter_policy_names_the_children_it_finds_in_breach() -> None:
 
 
 def test_lint_that_the_base_had_already_is_counted_not_held_against_the_branch() -> None:
-    bare = {"name": "status", "logicalType": "string", "description": "Whether somebody looked at it."}
+    bare = {"name": "status", "logicalType": "string", "description": "Whether the order was reviewed."}
     old = {"version": "1.0.0", "fields": [ID, bare]}
     new = {"version": "1.1.0", "fields": [ID, bare, {**bare, "name": "flag"}]}
 
@@ -180,7 +180,7 @@ def test_findings_stand_at_lines_of_the_branch() -> None:
 
 @dataclass
 class Desk:
-    """A registry that says what it is told to; it keeps what it was asked."""
+    """A registry with fixed answers that records its calls."""
 
     says: RegistryAnswer = field(default_factory=RegistryAnswer)
     down: str | None = None
@@ -202,7 +202,7 @@ class Desk:
         return self.says
 
 
-def test_a_registry_that_is_down_is_asked_once_and_said() -> None:
+def test_unreachable_registry_is_called_once_and_reported() -> None:
     desk = Desk(down="no answer")
     files = {"a.yaml": {**V1, "id": "a"}, "b.yaml": {**V1, "id": "b"}}
 
@@ -213,7 +213,7 @@ def test_a_registry_that_is_down_is_asked_once_and_said() -> None:
     assert review.may_merge
 
 
-def test_what_the_registry_finds_beside_the_base_stands_too() -> None:
+def test_findings_of_the_registry_are_included() -> None:
     taken = Finding("version_taken", Severity.ERROR, "taken")
     known = Finding("field_removed", Severity.ERROR, "said by both", "city")
     desk = Desk(RegistryAnswer("1.1.0", False, "3.0.0", (taken, known)))

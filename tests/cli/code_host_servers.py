@@ -1,4 +1,4 @@
-"""A host of code on loopback: it keeps comments as GitHub and GitLab do, and every request it was sent."""
+"""Local servers that store comments as GitHub and GitLab do, and record every request."""
 
 from __future__ import annotations
 

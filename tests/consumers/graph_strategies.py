@@ -1,4 +1,4 @@
-"""Small worlds of lines and consumers, and a plain walk through them that the graph is held against."""
+"""Random graphs of lines and consumers, and a simple search that the graph is compared with."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Drop:
 
 @dataclass(frozen=True)
 class Make:
-    """The upstreams of a line, put anew."""
+    """New upstreams of a line."""
 
     line: Line
     upstreams: tuple[MadeFrom, ...]

@@ -1,4 +1,4 @@
-"""After a run, the registry that is set knows what was measured; one that cannot be reached costs a line of warning."""
+"""A run records its measures in the registry; an unreachable registry gives a warning."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_registry_keeps_what_a_run_measured(
     assert capsys.readouterr().err == ""
 
 
-def test_a_registry_that_is_down_costs_a_line_of_warning(
+def test_unreachable_registry_gives_a_warning(
     run: Callable[..., RunSummary], capsys: pytest.CaptureFixture[str]
 ) -> None:
     def down() -> AbstractContextManager[Registry]:
@@ -69,7 +69,7 @@ def test_a_registry_that_is_down_costs_a_line_of_warning(
     assert warning.count("\n") == 1
 
 
-def test_a_run_without_a_registry_says_nothing_of_it(
+def test_run_without_a_registry_prints_no_warning(
     run: Callable[..., RunSummary], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(None) is DONE

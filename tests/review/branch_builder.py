@@ -1,4 +1,4 @@
-"""Branches for tests, written as what stands where: before, after, and beside it."""
+"""Branches for tests: files before, files after, and files that did not change."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_all_contracts_of_a_file_go_into_a_folder(treaty: Treaty, write: Write, 
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["shop.lines.avsc", "shop.orders.avsc"]
 
 
-def test_a_file_of_another_name_is_read_as_what_it_is_said_to_be(treaty: Treaty, write: Write) -> None:
+def test_option_overrides_the_format_of_the_file_name(treaty: Treaty, write: Write) -> None:
     file = write("order.json", AVRO % ("id", ""))
 
     assert treaty("convert", file, "--to", "odcs").code == 1
@@ -90,7 +90,7 @@ def test_python_is_not_run(treaty: Treaty, write: Write) -> None:
     assert not Path("made").exists()
 
 
-def test_a_rename_in_avro_is_told_by_its_alias(treaty: Treaty, write: Write) -> None:
+def test_avro_alias_declares_a_rename(treaty: Treaty, write: Write) -> None:
     before = write("a.avsc", AVRO % ("customer", ""))
     after = write("b.avsc", AVRO % ("client", ', "aliases": ["customer"]'))
 

@@ -1,4 +1,4 @@
-"""Every lint rule has a case file of its name: where it fires, and where it is silent."""
+"""Every lint rule has a case file of the same name: documents with and without the finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shop's orders with two consumers, and a pull request that renames a field, narrows a type and drops another."""
+"""A repository with two consumers and a pull request that renames, narrows and removes fields."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Excerpts of the graph: what stands around a node, with every dependence among what is taken."""
+"""Parts of the graph: the neighbourhood of a node, with every dependency between its nodes."""
 
 from __future__ import annotations
 
 from hypothesis import given
 
 import tests.strategies  # noqa: F401 - the same examples in every run
-from tests.consumers.worlds import Edit, distances, edited, graph, made, reads, rests_on, turned, worlds
+from tests.consumers.graph_strategies import Edit, distances, edited, graph, made, reads, rests_on, turned, worlds
 from treaty.consumers.dependencies import Consumer, Node, PublishedBy
 from treaty.consumers.graph import (
     DOWNSTREAM,
@@ -56,7 +56,7 @@ def test_the_nearest_stay_where_it_is_too_much() -> None:
     assert arrows(part) == {(ORDERS, SCORES)}
 
 
-def test_a_line_that_nobody_speaks_of_stands_alone() -> None:
+def test_line_without_dependencies_is_alone() -> None:
     assert neighbourhood(chain(), [STOCK]) == Subgraph((STOCK,), degrees=(0,))
 
 
@@ -74,7 +74,7 @@ def test_a_consumer_with_the_name_of_a_contract_leads_to_its_lines() -> None:
     assert (Consumer("scores"), SCORES) in arrows(part)
 
 
-def test_the_whole_graph_has_known_lines_besides_and_the_most_connected_first() -> None:
+def test_full_graph_lists_the_most_connected_nodes_first() -> None:
     part = full_graph(chain(), [STOCK])
 
     assert set(part.nodes) == {ORDERS, SCORES, MARTS, BOARD, STOCK}
