@@ -118,7 +118,7 @@ def lock_folder(path: Path, wait_seconds: float = 0.0, on_wait: Callable[[], Non
         try:
             path.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            raise InvalidDocument(f"{path} is not a folder") from None
+            raise InvalidDocument(f"{path} is not a folder; choose another path") from None
         _check_owned(path)
         handle = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
