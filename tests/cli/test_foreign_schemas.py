@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from tests.cli.repositories import made
+from tests.cli.git_repositories import made
 from treaty.cli.commands import convert
 from treaty.contracts.text import read_document
 from treaty.formats import FORMATS
