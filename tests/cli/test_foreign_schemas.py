@@ -125,6 +125,19 @@ def test_an_avro_type_is_found_at_a_git_revision(treaty: Treaty, tmp_path: Path)
     assert "field 'total.cents' was removed" in result.output
 
 
+def test_a_protobuf_import_is_found_from_a_folder_above(treaty: Treaty, write: Write) -> None:
+    order = 'syntax = "proto3"; package shop; import "common/money.proto"; message Order { common.Money total = 1; }'
+    for side, field in (("a", "cents"), ("b", "units")):
+        money = f'syntax = "proto3"; package common; message Money {{ int64 {field} = 1; }}'
+        write(f"{side}/common/money.proto", money)
+        write(f"{side}/shop/v1/order.proto", order)
+
+    result = treaty("diff", "a/shop/v1/order.proto", "b/shop/v1/order.proto")
+
+    assert result.code == 3
+    assert "field 'total.cents' was renamed to 'total.units'" in result.output
+
+
 def test_check_finds_the_types_of_a_changed_schema_on_both_sides(treaty: Treaty, tmp_path: Path) -> None:
     repository = made(
         tmp_path, {"events/Money.avsc": MONEY % "cents", "events/order.avsc": ORDER, "e.avsc": '{"type": "enum"}'}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from treaty.contracts.foreign import FOREIGN_KEY
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.types import capacity
@@ -18,6 +19,8 @@ Reasons = Mapping[str, str]
 """Why a key (`required`, `type.map`, or `*` for any other) is lost."""
 
 _TYPE_KEYS = frozenset({"logicalType", "physicalType", f"{OPTION_PREFIX}format"})
+_FOREIGN = f"customProperties.{FOREIGN_KEY}"
+"""Foreign constructs are compared one by one; a format may add its own."""
 _ADDABLE_KEYS = frozenset({"physicalType", "physicalName"})
 """Keys that a format may add where the contract does not state them."""
 
@@ -84,7 +87,13 @@ class _Comparison:
         self, before: Contract | SchemaObject | Field, after: Contract | SchemaObject | Field, path: str
     ) -> Iterator[Loss]:
         one, other = _with_default_types(flatten(before)), _with_default_types(flatten(after))
+        for construct in before.foreign:
+            if construct not in after.foreign:
+                what = f"{construct.format} {construct.name} {abbreviate(construct.text)}"
+                yield Loss(path, what, self._why("foreign"))
         for key in one | other:
+            if key == _FOREIGN:
+                continue
             if key in one and key in other and json_equal(one[key], other[key]):
                 continue
             if key not in one and key in self.addable:

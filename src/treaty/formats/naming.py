@@ -33,6 +33,11 @@ def make_type_name(*names: str) -> str:
     return joined if is_identifier(joined) else f"T{joined}"
 
 
+def make_upper_snake_case(name: str) -> str:
+    """Return a type name in upper case with underscores: OrderStatus → ORDER_STATUS."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
+
+
 def make_field_names(names: Collection[str | None]) -> list[str]:
     """Return unique identifiers for the names of sibling fields."""
     valid = {name for name in names if name is not None and is_identifier(name)}

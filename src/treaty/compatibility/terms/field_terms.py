@@ -90,10 +90,18 @@ def _notation(before: tuple[Any, str | None], after: tuple[Any, str | None]) -> 
             yield replace(difference, subject="logicalType")
 
 
+def _enum_numbers(field: Field) -> dict[str, Any]:
+    """Return the numbers of the values of a Protobuf enum; bytes have numbers, not names."""
+    if not any(construct.format == "protobuf" and construct.name == "enum type" for construct in field.foreign):
+        return {}
+    return {f"protobuf number of {abbreviate(item['value'])}": item.get("id") for item in field.enum or ()}
+
+
 def _field_notes(field: Field) -> dict[str, Any]:
     """Return annotations of values, rules and definitions, which are compared only if both versions have them."""
+    graded = ("value", "id") if _enum_numbers(field) else ("value",)
     values = {
-        f"enum.{abbreviate(item['value'])}": {key: word for key, word in item.items() if key != "value"}
+        f"enum.{abbreviate(item['value'])}": {key: word for key, word in item.items() if key not in graded}
         for item in field.enum or ()
     }
     return values | rule_annotations(field.quality) | definition_notes(field)
@@ -139,6 +147,7 @@ FIELD_TERMS: tuple[Term, ...] = (
     _term("field.semantic_type", _own("semantic_type"), replaced, _OWN),
     _term("field.semantic_type", _role, replaced, ("more",)),
     _term("foreign", foreign_constructs, keyed(replaced), _OWN),
+    _term("foreign", _enum_numbers, in_both(replaced), ("enum", *_OWN)),
     _term("definition", definitions, keyed(alternatives), ("authoritative_definitions",)),
     _term("quality", field_rules, quality_rules.quality_rules, ("quality", "enum")),
     _term("relationship", relationships, keyed(presence), ("relationships",)),

@@ -1,9 +1,9 @@
-"""Parse .proto files; find messages and enums by full name, with their comments."""
+"""Parse .proto files into the syntax tree of proto_schema_parser, with comments and options as plain values."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treaty.contracts.findings import Place
@@ -12,23 +12,6 @@ from treaty.errors import Unavailable
 
 if TYPE_CHECKING:
     from proto_schema_parser import ast
-
-
-RESERVED = "reserved"
-
-
-@dataclass(frozen=True)
-class Definition:
-    """A message or enum with its full name and comment."""
-
-    name: str
-    node: Any
-    comment: str | None
-
-    @property
-    def short(self) -> str:
-        """The name without package and parents."""
-        return self.name.rpartition(".")[2]
 
 
 def with_comments(elements: Iterable[Any]) -> Iterator[tuple[Any, str | None]]:
@@ -45,28 +28,6 @@ def with_comments(elements: Iterable[Any]) -> Iterator[tuple[Any, str | None]]:
         last, comments, waiting = element, waiting, []
     if last is not None:
         yield last, _comment_text(comments)
-
-
-def collect_definitions(elements: Iterable[Any], scope: str) -> Iterator[Definition]:
-    """Yield every message and enum at any depth."""
-    for element, comment in with_comments(elements):
-        kind = type(element).__name__
-        if kind in ("Message", "Enum", "Group"):
-            name = f"{scope}.{element.name}" if scope else element.name
-            yield Definition(name, element, comment)
-            if kind != "Enum":
-                yield from collect_definitions(element.elements, name)
-
-
-def resolve_type(known: dict[str, Definition], name: str, scope: str) -> Definition | None:
-    """Find a type by name, searching from the inner scope outwards as Protobuf does."""
-    if name.startswith("."):
-        return known.get(name[1:])
-    while True:
-        found = known.get(f"{scope}.{name}" if scope else name)
-        if found is not None or not scope:
-            return found
-        scope = scope.rpartition(".")[0]
 
 
 def flatten_options(options: Iterable[Any]) -> dict[str, Any]:
@@ -104,7 +65,7 @@ def _comment_text(comments: list[str]) -> str | None:
 
 
 def parse(text: str, source: str) -> ast.File:
-    """Parse a file. Imports are not followed, because the imported files are rarely available."""
+    """Parse one file, without its imports."""
     _check_limits(text, source)
     try:
         from antlr4.error.ErrorListener import ErrorListener
@@ -127,9 +88,41 @@ def parse(text: str, source: str) -> ast.File:
         recognizer.addErrorListener(RefusingListener())
 
     try:
-        return Parser(setup_lexer=listen, setup_parser=listen).parse(text)
+        return Parser(setup_lexer=listen, setup_parser=listen).parse(_rewrite_newer_syntax(text))
     except (AttributeError, TypeError, ValueError) as error:
         raise invalid_document(f"cannot read Protobuf: {error}", Place(source), "try it with protoc") from None
+
+
+_TOKEN = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|0[xX][0-9a-fA-F]+|[A-Za-z_][A-Za-z0-9_]*|\d[\w.]*|\s+|.""",
+    re.DOTALL,
+)
+_VISIBILITY = ("export", "local")
+
+
+def _rewrite_newer_syntax(text: str) -> str:
+    """Rewrite what the parser does not know: names in `reserved` without quotes, `export`, `local`, hexadecimal numbers.
+
+    Lines stay where they are, so that errors name the right one.
+    """
+    parts = _TOKEN.findall(text)
+    words = [index for index, part in enumerate(parts) if not part.isspace() and not part.startswith(("//", "/*"))]
+    is_reserved = False
+    for place, index in enumerate(words):
+        word = parts[index]
+        before = parts[words[place - 1]] if place else ";"
+        after = parts[words[place + 1]] if place + 1 < len(words) else ""
+        if word == ";":
+            is_reserved = False
+        elif word == "reserved" and before in (";", "{", "}"):
+            is_reserved = after != "="
+        elif is_reserved and word.isidentifier() and word not in ("to", "max"):
+            parts[index] = f'"{word}"'
+        elif (word in _VISIBILITY and after in ("message", "enum")) or (word == "option" and before == "import"):
+            parts[index] = ""
+        elif word[:2] in ("0x", "0X"):
+            parts[index] = str(int(word, 16))
+    return "".join(parts)
 
 
 def _check_limits(text: str, source: str) -> None:

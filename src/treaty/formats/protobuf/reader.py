@@ -1,246 +1,346 @@
-"""Read contracts from .proto files."""
+"""Read contracts from .proto files.
+
+What decides how bytes and JSON are read, and has no place in the contract model, is kept as foreign constructs: the
+members of a oneof, field presence, encodings, names of types. Other options are custom properties.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from treaty.contracts.findings import Place
+from treaty.contracts.foreign import ForeignConstruct, add_constructs
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import MAP_VALUES, FieldPath
-from treaty.contracts.patterns import PatternCheck
-from treaty.contracts.text.limits import invalid_document
 from treaty.contracts.values import EMPTY, FrozenMap, freeze
-from treaty.errors import InvalidDocument
-from treaty.formats.naming import make_type_name
+from treaty.formats.naming import make_type_name, make_upper_snake_case
 from treaty.formats.nearby_files import NO_FILES, NearbyFiles
 from treaty.formats.notes import make_contract, validate_contracts
-from treaty.formats.protobuf.parser import (
-    RESERVED,
+from treaty.formats.protobuf.definitions import (
+    FEATURES,
     Definition,
-    collect_definitions,
-    flatten_options,
-    parse,
+    ProtoFile,
+    list_types,
+    load_definitions,
+    parse_file,
+    read_options,
     resolve_type,
-    with_comments,
+    stated_features,
 )
-from treaty.formats.protobuf.types import SCALARS, WELL_KNOWN_TYPES, WRAPPERS
+from treaty.formats.protobuf.parser import flatten_options, with_comments
+from treaty.formats.protobuf.types import (
+    CLOSED_ENUM,
+    ENCODING,
+    ENUM_TYPE,
+    EXTENSIONS,
+    FILE_OPTION_PREFIX,
+    FORMAT_NAME,
+    JSON_NAME,
+    MESSAGE_TYPE,
+    ONEOF,
+    OTHER_FEATURES,
+    PRESENCE,
+    RESERVED,
+    SCALARS,
+    SPECIAL_ENCODINGS,
+    SYNTAX_PROPERTY,
+    WELL_KNOWN_TYPES,
+    WRAPPERS,
+    ZERO_VALUE,
+    make_construct,
+    make_json_name,
+)
+from treaty.formats.protobuf.validation_rules import apply_validation_rules
 from treaty.formats.results import Loss, ReadResult, no_contract
 
 UNSPECIFIED_SUFFIX = "_UNSPECIFIED"
+MAX_FIELDS = 50_000
+"""How many fields a file may have after types are replaced by what they consist of."""
+_MODELED_FEATURES = frozenset({"field_presence", "enum_type", "repeated_field_encoding"})
 
 
 def read(text: str, name: str, files: NearbyFiles = NO_FILES) -> ReadResult:
     """Read every message that is not part of another message in the file."""
-    file = parse(text, name)
-    reader = _Reader(file.file_elements, name)
+    file = parse_file(text, name)
+    reader = _Reader(file, files)
     contracts = [make_contract(root.name, reader.object(root)) for root in reader.roots]
-    return ReadResult(validate_contracts(contracts, name), tuple(reader.losses))
+    first = replace(contracts[0], custom_properties=add_constructs(None, reader.unused_parts()))
+    return ReadResult(validate_contracts([first, *contracts[1:]], name), tuple(reader.losses))
 
 
 class _Reader:
     """Reads one file and resolves its types."""
 
-    def __init__(self, elements: list[Any], source: str) -> None:
-        self.source = source
+    def __init__(self, file: ProtoFile, files: NearbyFiles) -> None:
+        self.file = file
         self.losses: list[Loss] = []
-        self.package = next((one.name for one in elements if type(one).__name__ == "Package"), "")
-        self.known = {one.name: one for one in collect_definitions(elements, self.package)}
+        self.known = load_definitions(file, files)
+        self.own = [one for one in self.known.values() if one.file is file]
+        self._uses = {one.name: set(self._used_by(one)) for one in self.own}
         self._inside: list[str] = []
-        self.roots = self._roots(elements)
-        for one in elements:
-            if type(one).__name__ in ("Service", "Extension"):
-                name = getattr(one, "name", None) or one.typeName
-                why = (
-                    "a contract describes data, not service calls"
-                    if hasattr(one, "name")
-                    else "a contract lists all of its fields"
-                )
-                self.losses.append(Loss("", f"{type(one).__name__.lower()} {name}", why))
+        self._field_count = 0
+        self.roots = self._roots()
 
     def object(self, root: Definition) -> SchemaObject:
+        """Read a message as a schema object."""
         self._inside = [root.name]
         path = FieldPath(object=root.short if len(self.roots) > 1 else None)
-        options = flatten_options(one for one in root.node.elements if type(one).__name__ == "Option")
+        options = read_options(root.node)
         return SchemaObject(
             root.short,
             description=root.comment,
             properties=self._fields(root, path),
-            custom_properties=_custom(options | _reserved(root.node), leaving=("deprecated",)),
+            custom_properties=add_constructs(
+                _custom(_file_options(self.file) | options | _reserved(root.node)),
+                [
+                    make_construct(PRESENCE, self.file.features["field_presence"].lower()),
+                    *_message_constructs(root, {**self.file.options, **options}),
+                ],
+            ),
             more=FrozenMap({"deprecated": True}) if options.get("deprecated") is True else EMPTY,
         )
 
-    def _roots(self, elements: list[Any]) -> list[Definition]:
-        tops = [one for one in elements if type(one).__name__ == "Message"]
-        used = {found.name for one in self.known.values() for found in self._uses(one) if found.name != one.name}
-        roots = [one for one in self.known.values() if any(one.node is top for top in tops) and one.name not in used]
-        if not tops:
-            raise no_contract("the file defines no message", self.source, "a contract describes rows or events")
-        if not roots:
-            names = ", ".join(top.name for top in tops)
-            raise self._refuse(
-                f"every message is part of another: {names}", "contracts cannot describe recursive types"
-            )
-        return roots
+    def unused_parts(self) -> list[ForeignConstruct]:
+        """Return what the file defines and no message uses: enums, services and extensions."""
+        used = {name for names in self._uses.values() for name in names}
+        enums = [one for one in self.own if one.is_enum and one.name not in used]
+        found = [ForeignConstruct.of(FORMAT_NAME, f"enum {one.local_name}", _enum_numbers(one.node)) for one in enums]
+        for element in self.file.elements:
+            if type(element).__name__ == "Service":
+                self.losses.append(Loss("", f"service {element.name}", "a contract describes data, not service calls"))
+                found += _calls(element)
+        return found + [one for element in self.file.elements for one in _extensions(element)]
 
-    def _uses(self, definition: Definition) -> Iterable[Definition]:
-        pending = list(getattr(definition.node, "elements", ()))
+    def _roots(self) -> list[Definition]:
+        messages = [one for one in self.own if not one.is_enum and not one.is_group]
+        if not messages:
+            raise no_contract("the file defines no message", self.file.path, "a contract describes rows or events")
+        reached = {one.name: self._reachable(one.name) for one in messages}
+        names = [one.name for one in messages]
+        roots = [name for name in names if not any(name in reached[other] for other in names if other != name)]
+        covered = {name for root in roots for name in (root, *reached[root])}
+        for name in names:  # messages that use each other: the first one of a circle
+            if name not in covered:
+                roots.append(name)
+                covered |= {name, *reached[name]}
+        return [one for one in messages if one.name in roots]
+
+    def _reachable(self, start: str) -> set[str]:
+        reached: set[str] = set()
+        pending = [start]
         while pending:
-            one = pending.pop()
-            if type(one).__name__ == "OneOf":
-                pending += one.elements
-            for name in (getattr(one, "type", None), getattr(one, "value_type", None)):
-                found = resolve_type(self.known, name, definition.name) if isinstance(name, str) else None
-                if found is not None:
-                    yield found
+            for name in self._uses.get(pending.pop(), ()):
+                if name not in reached:
+                    reached.add(name)
+                    pending.append(name)
+        return reached
+
+    def _used_by(self, definition: Definition) -> Iterable[str]:
+        if definition.is_enum:
+            return
+        for name in list_types(definition):
+            match = resolve_type(self.known, name, definition.name)
+            if match is not None:
+                yield match.name
+        yield from (one.name for one in self.own if one.is_group and one.name.rpartition(".")[0] == definition.name)
 
     def _fields(self, message: Definition, path: FieldPath) -> tuple[Field, ...]:
-        found: list[Field] = []
+        fields: list[Field] = []
         for element, comment in with_comments(message.node.elements):
             match type(element).__name__:
                 case "Field" | "MapField" | "Group":
-                    found.append(self._field(element, comment, message, path))
+                    fields.append(self._field(element, comment, message, path))
                 case "OneOf":
                     inner = [pair for pair in with_comments(element.elements) if hasattr(pair[0], "number")]
-                    names = ", ".join(one.name for one, _ in inner)
-                    self._add_loss(
-                        path,
-                        f"oneof {element.name}: at most one of {names}",
-                        "contracts have no mutually exclusive fields",
-                    )
-                    found += [self._field(one, text, message, path) for one, text in inner]
-                case "ExtensionRange":
-                    self._add_loss(path, "extensions", "a contract lists all of its fields")
-        return tuple(found)
+                    fields += [self._field(one, text, message, path, element.name) for one, text in inner]
+        return tuple(fields)
 
-    def _field(self, node: Any, comment: str | None, message: Definition, parent: FieldPath) -> Field:
+    def _field(
+        self, node: Any, comment: str | None, message: Definition, parent: FieldPath, oneof: str | None = None
+    ) -> Field:
+        self._field_count += 1
+        if self._field_count > MAX_FIELDS:
+            raise no_contract(f"the file has more than {MAX_FIELDS:,} fields", self.file.path, "split it")
         path = parent.field(node.name)
-        kind, cardinality = type(node).__name__, getattr(node, "cardinality", None)
+        cardinality = getattr(node, "cardinality", None)
         label = cardinality.value if cardinality is not None else None
-        default = make_type_name(node.name)
-        if kind == "MapField":
-            value = self._type(node.value_type, message, path.into(MAP_VALUES), default)
-            field = Field(logical_type="map", map_key=SCALARS.get(node.key_type, SCALARS["string"]), map_value=value)
-        elif kind == "Group":
-            field = self._message(self.known[f"{message.name}.{node.name}"], message, path, default)
-        else:
-            field = self._type(node.type, message, path, default)
-        if label == "REPEATED":
-            field = Field(logical_type="array", items=field)
-        field, options = apply_validation_rules(field, flatten_options(getattr(node, "options", ())))
-        entries = {"default": options["default"]} if "default" in options else {}
-        entries |= {key: value for key, value in options.items() if key not in ("default", "deprecated")}
-        inner = {one["property"]: one["value"] for one in field.custom_properties or ()}
+        value = self._value(node, message, path)
+        field = Field(logical_type="array", items=value) if label == "REPEATED" else value
+        options = flatten_options(getattr(node, "options", ()))
+        field, rest = apply_validation_rules(field, options)
+        inner = () if label == "REPEATED" else value.custom_properties or ()
+        constructs = [*_field_constructs(node, options), *self._presence(node, field, label, message, options, oneof)]
+        default = {"default": rest.pop("default")} if "default" in rest else {}
+        others = {key: one for key, one in rest.items() if key not in ("deprecated", "json_name")}
+        others = {key: one for key, one in others.items() if key.removeprefix(FEATURES) not in _MODELED_FEATURES}
+        is_required = label == "REQUIRED" or options.get(f"{FEATURES}field_presence") == "LEGACY_REQUIRED"
         return replace(
             field,
             name=node.name,
             id=str(node.number),
-            required=True if label == "REQUIRED" else field.required,
+            required=True if is_required else field.required,
             description=comment,
             deprecated=options.get("deprecated") is True or None,
-            custom_properties=_custom(inner | entries),
+            custom_properties=add_constructs((*(_custom(default | others) or ()), *inner) or None, constructs),
         )
+
+    def _presence(
+        self,
+        node: Any,
+        field: Field,
+        label: str | None,
+        message: Definition,
+        options: Mapping[str, Any],
+        oneof: str | None,
+    ) -> list[ForeignConstruct]:
+        """Return the oneof of a field, or its presence if that is not the usual one of the file."""
+        if oneof is not None:
+            return [make_construct(ONEOF, oneof)]
+        is_message = field.logical_type == "object" or type(node).__name__ in ("MapField", "Group")
+        name = getattr(node, "type", "").removeprefix(".")
+        if is_message or name in WELL_KNOWN_TYPES or name in WRAPPERS or label in ("REPEATED", "REQUIRED"):
+            return []
+        usual = self.file.features["field_presence"]
+        stated = "EXPLICIT" if label == "OPTIONAL" else message.features["field_presence"]
+        presence = str(options.get(f"{FEATURES}field_presence", stated))
+        return [] if presence in (usual, "LEGACY_REQUIRED") else [make_construct(PRESENCE, presence.lower())]
+
+    def _value(self, node: Any, message: Definition, path: FieldPath) -> Field:
+        """Read the type of a field, or of the elements of a repeated field."""
+        default = f"{message.name}.{make_type_name(node.name)}"
+        match type(node).__name__:
+            case "MapField":
+                key = self._type(node.key_type, message, path, default)
+                value = self._type(node.value_type, message, path.into(MAP_VALUES), default)
+                return Field(logical_type="map", map_key=key, map_value=value)
+            case "Group":
+                group = self._message(self.known[f"{message.name}.{node.name}"], path, default)
+                return _with_constructs(group, [make_construct(ENCODING, "group")])
+            case _:
+                return self._type(node.type, message, path, default)
 
     def _type(self, name: str, message: Definition, path: FieldPath, default: str) -> Field:
         bare = name.removeprefix(".")
         if bare in SCALARS:
-            return SCALARS[bare]
-        found = resolve_type(self.known, name, message.name)
-        if found is None and bare in WRAPPERS:
-            return SCALARS[WRAPPERS[bare]]
-        if found is None and bare in WELL_KNOWN_TYPES:
+            special = [make_construct(ENCODING, bare)] if bare in SPECIAL_ENCODINGS else []
+            return _with_constructs(SCALARS[bare], special)
+        match = resolve_type(self.known, name, message.name)
+        if match is not None:
+            return self._enum(match) if match.is_enum else self._message(match, path, default)
+        if bare in WRAPPERS:
+            return _with_constructs(SCALARS[WRAPPERS[bare]], [make_construct(MESSAGE_TYPE, bare)])
+        if bare in WELL_KNOWN_TYPES:
             return WELL_KNOWN_TYPES[bare]
-        if found is None:
-            self._add_loss(path, f"the fields of {bare}", "its definition is in another file")
-            return Field(logical_type="object", physical_type=f"message {bare}")
-        if type(found.node).__name__ == "Enum":
-            return self._enum(found, message, default)
-        return self._message(found, message, path, default)
+        self.losses.append(Loss(str(path), f"the fields of {bare}", "its definition is in a file that was not found"))
+        return _with_constructs(Field(logical_type="object"), [make_construct(MESSAGE_TYPE, bare)])
 
-    def _message(self, found: Definition, message: Definition, path: FieldPath, default: str) -> Field:
-        if found.name in self._inside:
-            hint = "contracts cannot describe recursive types; refer to the other object by its key"
-            raise self._refuse(f"message {found.name!r} contains itself at {path}", hint)
-        self._inside.append(found.name)
-        properties = self._fields(found, path)
+    def _message(self, match: Definition, path: FieldPath, default: str) -> Field:
+        named = [make_construct(MESSAGE_TYPE, self._type_name(match))]
+        if match.name in self._inside:  # a recursive message is kept as a reference by name
+            return _with_constructs(Field(logical_type="object"), named)
+        self._inside.append(match.name)
+        properties = self._fields(match, path)
         self._inside.pop()
-        stored = None if found.short == default else f"message {found.short}"
-        custom = _custom(_reserved(found.node))
-        return Field(logical_type="object", physical_type=stored, properties=properties, custom_properties=custom)
+        options = read_options(match.node)
+        custom = _custom({key: one for key, one in options.items() if key != "deprecated"} | _reserved(match.node))
+        field = Field(logical_type="object", properties=properties, custom_properties=custom)
+        constructs = [*(named if match.name != default else ()), *_message_constructs(match, options)]
+        return _with_constructs(field, constructs)
 
-    def _enum(self, found: Definition, message: Definition, default: str) -> Field:
-        values = [(one, text) for one, text in with_comments(found.node.elements) if type(one).__name__ == "EnumValue"]
-        values = [
-            (one, text) for one, text in values if not (one.number == 0 and one.name.endswith(UNSPECIFIED_SUFFIX))
-        ]
-        first = 1 if len(values) < sum(type(one).__name__ == "EnumValue" for one in found.node.elements) else 0
-        items: list[FrozenMap] = []
-        for place, (one, text) in enumerate(values, start=first):
-            numbered = {} if one.number == place else {"id": str(one.number)}
-            items.append(FrozenMap({"value": one.name} | numbered | ({"description": text} if text else {})))
-        stored = None if found.short == default else f"enum {found.short}"
-        return Field(logical_type="string", physical_type=stored, enum=tuple(items) or None)
+    def _type_name(self, match: Definition) -> str:
+        """Return the name of a type without the package, unless it is in another one."""
+        return match.local_name if match.file.package == self.file.package else match.name
 
-    def _add_loss(self, path: FieldPath, what: str, why: str) -> None:
-        self.losses.append(Loss(str(path), what, why))
+    def _enum(self, match: Definition) -> Field:
+        values = [pair for pair in with_comments(match.node.elements) if type(pair[0]).__name__ == "EnumValue"]
+        zero = next((one.name for one, _ in values if one.number == 0 and one.name.endswith(UNSPECIFIED_SUFFIX)), None)
+        items = tuple(
+            FrozenMap({"value": one.name, "id": str(one.number)} | ({"description": text} if text else {}))
+            for one, text in values
+            if one.name != zero
+        )
+        constructs = [make_construct(ENUM_TYPE, self._type_name(match))]
+        if zero != f"{make_upper_snake_case(match.short)}{UNSPECIFIED_SUFFIX}":
+            constructs.append(make_construct(ZERO_VALUE, zero or "none"))
+        if match.features["enum_type"] == "CLOSED":
+            constructs.append(make_construct(CLOSED_ENUM, "true"))
+        options = {key: one for key, one in read_options(match.node).items() if key != f"{FEATURES}enum_type"}
+        custom = _custom(options | _reserved(match.node))
+        return _with_constructs(Field(logical_type="string", enum=items or None, custom_properties=custom), constructs)
 
-    def _refuse(self, message: str, hint: str) -> InvalidDocument:
-        return invalid_document(message, Place(self.source), hint)
+
+def _with_constructs(field: Field, constructs: list[ForeignConstruct]) -> Field:
+    return (
+        replace(field, custom_properties=add_constructs(field.custom_properties, constructs)) if constructs else field
+    )
+
+
+def _field_constructs(node: Any, options: Mapping[str, Any]) -> list[ForeignConstruct]:
+    """Return what the options of a field say about its JSON name and its bytes."""
+    name = options.get("json_name")
+    found = [make_construct(JSON_NAME, str(name))] if name is not None and name != make_json_name(node.name) else []
+    features = {key: value for key, value in stated_features(options).items() if key not in _MODELED_FEATURES}
+    return found + ([ForeignConstruct.of(FORMAT_NAME, OTHER_FEATURES, features)] if features else [])
+
+
+def _message_constructs(message: Definition, options: Mapping[str, Any]) -> list[ForeignConstruct]:
+    """Return the extension ranges of a message, and features that apply to all its fields."""
+    ranges = [text for one in message.node.elements if type(one).__name__ == "ExtensionRange" for text in one.ranges]
+    found = [make_construct(EXTENSIONS, ", ".join(ranges))] if ranges else []
+    features = {key: value for key, value in stated_features(options).items() if key not in _MODELED_FEATURES}
+    if options.get("message_set_wire_format") is True:
+        features["message_set_wire_format"] = "true"
+    return found + ([ForeignConstruct.of(FORMAT_NAME, OTHER_FEATURES, features)] if features else [])
+
+
+def _calls(service: Any) -> list[ForeignConstruct]:
+    def side(part: Any) -> str:
+        return f"({'stream ' if part.stream else ''}{part.type})"
+
+    return [
+        make_construct(f"rpc {service.name}.{one.name}", f"{side(one.input_type)} returns {side(one.output_type)}")
+        for one in service.elements
+        if type(one).__name__ == "Method"
+    ]
+
+
+def _extensions(element: Any) -> list[ForeignConstruct]:
+    """Return the fields that an `extend` block adds to a message, also of blocks inside messages."""
+    if type(element).__name__ == "Message":
+        return [one for inner in element.elements for one in _extensions(inner)]
+    if type(element).__name__ != "Extension":
+        return []
+    fields = [one for one in element.elements if hasattr(one, "number")]
+    return [make_construct(f"extension {element.typeName} {one.name}", _signature(one)) for one in fields]
+
+
+def _signature(node: Any) -> str:
+    label = node.cardinality.value.lower() if node.cardinality else ""
+    return f"{label} {getattr(node, 'type', 'group')} = {node.number}".strip()
+
+
+def _enum_numbers(node: Any) -> dict[str, int]:
+    return {one.name: one.number for one in node.elements if type(one).__name__ == "EnumValue"}
 
 
 def _reserved(node: Any) -> dict[str, Any]:
-    """Return the reserved numbers and names of a message."""
-    marks = [one for one in node.elements if type(one).__name__ == "Reserved"]
+    """Return the reserved numbers and names of a message or enum."""
+    marks = [one for one in node.elements if type(one).__name__ in ("Reserved", "EnumReserved")]
     reserved = [text for one in marks for text in (*one.ranges, *(name.strip("\"'") for name in one.names))]
     return {RESERVED: reserved} if reserved else {}
 
 
-def _custom(entries: dict[str, Any], leaving: tuple[str, ...] = ()) -> tuple[FrozenMap, ...] | None:
-    custom = (item for item in entries.items() if item[0] not in leaving)
+def _file_options(file: ProtoFile) -> dict[str, Any]:
+    options = {
+        f"{FILE_OPTION_PREFIX}{key}": value
+        for key, value in file.options.items()
+        if not key.startswith(FEATURES) and key != "deprecated"
+    }
+    return options | ({SYNTAX_PROPERTY: file.syntax} if file.syntax != "proto3" else {})
+
+
+def _custom(entries: Mapping[str, Any]) -> tuple[FrozenMap, ...] | None:
+    custom = (item for item in entries.items() if item[0] not in ("deprecated", "message_set_wire_format"))
+    custom = (item for item in custom if not item[0].startswith(FEATURES))
     return tuple(FrozenMap({"property": key, "value": freeze(value)}) for key, value in custom) or None
-
-
-_RULE = re.compile(r"\((?:buf\.validate\.field|validate\.rules)\)\.(?:(?P<kind>[a-z0-9_]+)\.)?(?P<rule>[a-z_0-9]+)")
-_OPTIONS = {
-    "min_len": "minLength",
-    "max_len": "maxLength",
-    "pattern": "pattern",
-    "gte": "minimum",
-    "gt": "exclusiveMinimum",
-    "lte": "maximum",
-    "lt": "exclusiveMaximum",
-    "min_items": "minItems",
-    "max_items": "maxItems",
-    "unique": "uniqueItems",
-}
-_FORMATS = frozenset({"email", "uuid", "uri", "hostname", "ipv4", "ipv6"})
-_TYPES = {"string": ("string",), "repeated": ("array",)}
-
-
-def apply_validation_rules(field: Field, options: dict[str, Any]) -> tuple[Field, dict[str, Any]]:
-    """Apply protovalidate and protoc-gen-validate rules; also return the options that are not such rules."""
-    rest: dict[str, Any] = {}
-    terms = dict(field.options or EMPTY)
-    required, enum = field.required, field.enum
-    for name, value in options.items():
-        found = _RULE.fullmatch(name)
-        fits = found is not None and _applies_to(found["kind"], field)
-        rule = found["rule"] if found and fits else ""
-        if found and found["kind"] is None and found["rule"] == "required" and value is True:
-            required = True
-        elif rule in _OPTIONS and not (rule == "pattern" and PatternCheck().problem(str(value))):
-            terms[_OPTIONS[rule]] = value
-        elif rule in _FORMATS and value is True:
-            terms["format"] = rule
-        elif rule == "in" and isinstance(value, list) and value:
-            enum = tuple(FrozenMap({"value": one}) for one in value)
-        else:
-            rest[name] = value
-    return replace(field, required=required, enum=enum, options=FrozenMap(terms) if terms else None), rest
-
-
-def _applies_to(kind: str | None, field: Field) -> bool:
-    """Whether a rule applies to the type of the field."""
-    return kind is not None and field.logical_type in _TYPES.get(kind, ("integer", "number"))

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from treaty.contracts.model import Contract, Field, SchemaObject
-from treaty.contracts.values import FrozenMap
 from treaty.formats.losses import find_losses
-from treaty.formats.naming import is_identifier, make_field_names, make_identifier, make_type_name
+from treaty.formats.naming import is_identifier, make_identifier
 from treaty.formats.notes import require_objects
-from treaty.formats.protobuf.parser import RESERVED
 from treaty.formats.protobuf.reader import read
-from treaty.formats.protobuf.types import IMPORTS, MAP_KEY_TYPES, SCALARS, WELL_KNOWN_TYPES
+from treaty.formats.protobuf.scopes import FileScope, MessageScope, render_block, render_comment
+from treaty.formats.protobuf.types import (
+    ENCODING,
+    EXTENSIONS,
+    FILE_OPTION_PREFIX,
+    IMPORTS,
+    JSON_NAME,
+    MAP_KEY_TYPES,
+    MESSAGE_TYPE,
+    ONEOF,
+    PRESENCE,
+    RESERVED,
+    SCALARS,
+    SYNTAX_PROPERTY,
+    WELL_KNOWN_TYPES,
+    WRAPPERS,
+    find_construct,
+    make_json_name,
+)
 from treaty.formats.results import WriteResult
 
 TITLE = "Protobuf"
@@ -27,6 +43,7 @@ REASONS = {
     "type": "Protobuf has no such type",
     "name": "Protobuf names consist of letters, digits and underscores",
     "description": "Protobuf comments consist of full lines",
+    "foreign": "the dialect cannot express it, or its definition is in another file",
 }
 _TYPES = {
     "string": "string",
@@ -53,8 +70,11 @@ _INTEGERS = {
 def write(contract: Contract, dialect: str = "proto3") -> WriteResult:
     """Write a contract as one message per object."""
     plain = require_objects(contract, TITLE)
-    text = _Writer(plain, dialect).text()
-    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS, adds=("id",)))
+    writer = _Writer(plain, dialect)
+    text = writer.text()
+    settled = replace(contract, objects=tuple(map(writer.settle_object, contract.schema)))
+    adds = ("id", f"customProperties.{SYNTAX_PROPERTY}")
+    return WriteResult(text, find_losses(settled, read(text, contract.id).contracts, REASONS, adds=adds))
 
 
 class _Writer:
@@ -64,33 +84,78 @@ class _Writer:
         self.contract = contract
         self.dialect = dialect
         self.imports: set[str] = set()
+        names = make_unique_names([item.name for item in contract.schema])
+        package = contract.id.removesuffix(f".{names[0]}")
+        has_package = package != contract.id and all(map(is_identifier, package.split(".")))
+        self.package = package if has_package else ""
+        self.names = names
+        self.file = FileScope([*names, *self.package.split(".")[:1]])
+        self.presence: str | None = None
 
     def text(self) -> str:
-        names = make_field_names([item.name for item in self.contract.schema])
-        messages = [self._object(item, name) for item, name in zip(self.contract.schema, names, strict=True)]
-        package = self.contract.id.removesuffix(f".{names[0]}")
+        """Return the text of the file."""
+        messages = [self._object(item, name) for item, name in zip(self.contract.schema, self.names, strict=True)]
         head = [f'syntax = "{self.dialect}";']
-        if package != self.contract.id and all(map(is_identifier, package.split("."))):
-            head.append(f"package {package};")
+        if self.package:
+            head.append(f"package {self.package};")
         if self.imports:
             head.append("\n".join(f'import "{path}";' for path in sorted(self.imports)))
-        return "\n\n".join([*head, *messages]) + "\n"
+        options = file_options(self.contract.schema[0])
+        if options:
+            head.append("\n".join(options))
+        return "\n\n".join([*head, *messages, *self.file.definitions]) + "\n"
+
+    def settle_object(self, item: SchemaObject) -> SchemaObject:
+        """Return an object with the numbers that its enum values have got."""
+        return item if item.properties is None else replace(item, properties=tuple(map(self._settle, item.properties)))
+
+    def _settle(self, field: Field) -> Field:
+        return replace(
+            field,
+            enum=self.file.numbered.get(field.enum or (), field.enum),
+            properties=None if field.properties is None else tuple(map(self._settle, field.properties)),
+            items=field.items and self._settle(field.items),
+            map_key=field.map_key and self._settle(field.map_key),
+            map_value=field.map_value and self._settle(field.map_value),
+        )
 
     def _object(self, item: SchemaObject, name: str) -> str:
-        entries = {one.get("property"): one.get("value") for one in item.custom_properties or ()}
         lines = ["option deprecated = true;"] if item.more.get("deprecated") is True else []
-        return render_comment(item.description) + self._message(name, item.fields, entries.get(RESERVED), lines)
+        self.presence = find_construct(item, PRESENCE)
+        return render_comment(item.description) + self._message(MessageScope(name, self.file), item, lines)
 
-    def _message(self, name: str, fields: tuple[Field, ...], reserved: object, lines: list[str]) -> str:
-        scope = MessageScope(name)
-        names = make_field_names([field.name for field in fields])
+    def _message(self, scope: MessageScope, owner: SchemaObject | Field, lines: list[str]) -> str:
+        fields = owner.properties or ()
+        names = make_unique_names([field.name for field in fields], scope.is_free)
+        scope.take(names)
+        entries = {one.get("property"): one.get("value") for one in owner.custom_properties or ()}
+        reserved = entries.get(RESERVED)
         numbers = assign_numbers(fields, reserved)
-        body = [*lines, *reserved_lines(reserved, numbers.values())]
-        for index, (field, called) in enumerate(zip(fields, names, strict=True)):
-            body.append(self._field(field, called, numbers[index], scope))
-        return render_block(f"message {name}", [*body[: len(lines)], *scope.definitions, *body[len(lines) :]])
+        extensions = find_construct(owner, EXTENSIONS)
+        if extensions is not None and self.dialect == "proto2":
+            lines = [*lines, f"extensions {extensions};"]
+        lines = [*lines, *reserved_lines(reserved, numbers.values(), names)]
+        body: list[str] = []
+        waiting: dict[str, list[str]] = {}
+        for index, (field, name) in enumerate(zip(fields, names, strict=True)):
+            oneof = find_construct(field, ONEOF)
+            if oneof is None or not self._fits_oneof(field) or not (oneof in waiting or scope.is_free(oneof)):
+                body.append(self._field(field, name, numbers[index], scope))
+                continue
+            scope.take([oneof])
+            if oneof not in waiting:
+                waiting[oneof] = []
+                body.append(f"oneof {oneof}")
+            waiting[oneof].append(self._field(field, name, numbers[index], scope, in_oneof=True))
+        blocks = {f"oneof {name}": render_block(f"oneof {name}", parts) for name, parts in waiting.items()}
+        return render_block(
+            f"message {scope.name}", [*lines, *scope.definitions, *(blocks.get(part, part) for part in body)]
+        )
 
-    def _field(self, field: Field, name: str, number: int, scope: MessageScope) -> str:
+    def _fits_oneof(self, field: Field) -> bool:
+        return not field.is_required and field.type is not None and field.type.name not in ("array", "map", "vector")
+
+    def _field(self, field: Field, name: str, number: int, scope: MessageScope, *, in_oneof: bool = False) -> str:
         kind = field.type.name if field.type else "string"
         label = ""
         if kind == "array" and field.physical_type != "google.protobuf.ListValue":
@@ -102,25 +167,36 @@ class _Writer:
             written = f"map<{key if key in MAP_KEY_TYPES else 'string'}, {self._single(field.map_value, name, scope)}>"
         else:
             written = self._single(field, name, scope)
-            label = "required " if field.is_required and self.dialect == "proto2" else "optional "
-            label = "" if field.is_required and self.dialect == "proto3" else label
-        options = " [deprecated = true]" if field.deprecated else ""
-        return f"{render_comment(field.description)}{label}{written} {name} = {number}{options};"
+            label = "" if in_oneof else self._label(field)
+        return f"{render_comment(field.description)}{label}{written} {name} = {number}{field_options(field, name)};"
+
+    def _label(self, field: Field) -> str:
+        if self.dialect == "proto2":
+            return "required " if field.is_required else "optional "
+        presence = find_construct(field, PRESENCE) or self.presence or "explicit"
+        is_plain_message = field.logical_type == "object" and self.presence == "implicit"
+        return "" if field.is_required or presence == "implicit" or is_plain_message else "optional "
 
     def _single(self, field: Field | None, name: str, scope: MessageScope) -> str:
         """Return the type of a single value; enums and messages are defined in the scope."""
         if field is None:
             return "string"
         stated = field.type
-        if field.physical_type in WELL_KNOWN_TYPES or field.physical_type in SCALARS:
-            known = {**WELL_KNOWN_TYPES, **SCALARS}[field.physical_type or ""]
+        special = find_construct(field, ENCODING) or field.physical_type or ""
+        if special in WELL_KNOWN_TYPES or special in SCALARS:
+            known = {**WELL_KNOWN_TYPES, **SCALARS}[special]
             if known.type == stated:
-                return self._imported(field.physical_type or "")
+                return self._imported(special)
+        wrapper = find_construct(field, MESSAGE_TYPE) or ""
+        if wrapper in WRAPPERS and SCALARS[WRAPPERS[wrapper]].type == stated:
+            return self._imported(wrapper)
         kind = stated.name if stated else "string"
-        if kind == "string" and field.enum and (found := scope.enum(field, name)):
-            return found
+        if kind == "string" and field.enum and (enum := scope.enum(field, name, self.dialect)):
+            return enum
         if kind == "object" and field.properties is not None:
             return self._nested(field, name, scope)
+        if kind == "object" and (reference := scope.find_reference(field)) is not None:
+            return reference
         if stated is not None and kind in ("integer", "number"):
             fallback = "float" if stated.detail == "f32" else "double"
             whole = _INTEGERS.get(stated.detail or "i32", "int64" if kind == "integer" else fallback)
@@ -128,16 +204,64 @@ class _Writer:
         return self._imported(_TYPES.get(kind, "string"))
 
     def _nested(self, field: Field, name: str, scope: MessageScope) -> str:
-        called, is_new = scope.place(field, name)
-        if is_new:
-            entries = {one.get("property"): one.get("value") for one in field.custom_properties or ()}
-            scope.definitions.append(self._message(called, field.properties or (), entries.get(RESERVED), []))
-        return called
+        place = scope.place(field, name)
+        if place.is_new:
+            inner = MessageScope(place.name, self.file, place.home)
+            place.home.definitions.append(self._message(inner, field, []))
+        return place.reference
 
     def _imported(self, kind: str) -> str:
         if kind in IMPORTS:
             self.imports.add(IMPORTS[kind])
         return kind
+
+
+def field_options(field: Field, name: str) -> str:
+    """Return the options of a field that Treaty writes."""
+    options = ["deprecated = true"] if field.deprecated else []
+    json_name = find_construct(field, JSON_NAME)
+    if json_name is not None and is_identifier(json_name):
+        options.append(f'json_name = "{json_name}"')
+    return f" [{', '.join(options)}]" if options else ""
+
+
+def file_options(item: SchemaObject) -> list[str]:
+    """Return the options of the file that an object was read from."""
+    lines = []
+    for entry in item.custom_properties or ():
+        key, value = str(entry.get("property")), entry.get("value")
+        name = key.removeprefix(FILE_OPTION_PREFIX)
+        if key == SYNTAX_PROPERTY or not key.startswith(FILE_OPTION_PREFIX) or name not in _FILE_OPTIONS:
+            continue
+        if isinstance(value, bool):
+            lines.append(f"option {name} = {'true' if value else 'false'};")
+        elif isinstance(value, str) and value.isprintable() and not {'"', "\\"} & set(value):
+            lines.append(f"option {name} = {value if name == 'optimize_for' else chr(34) + value + chr(34)};")
+    return lines
+
+
+_FILE_OPTIONS = frozenset(
+    {
+        *("java_package", "java_outer_classname", "java_multiple_files", "go_package", "csharp_namespace"),
+        *("objc_class_prefix", "php_namespace", "ruby_package", "swift_prefix", "cc_enable_arenas", "optimize_for"),
+    }
+)
+"""Options of a file that need no import."""
+
+
+def make_unique_names(names: Sequence[str | None], is_free: Callable[[str], bool] = lambda name: True) -> list[str]:
+    """Return identifiers for the names of siblings, whose JSON names are unique too."""
+    chosen: list[str] = []
+    taken = {make_json_name(name) for name in names if name is not None and is_identifier(name)}
+    used: set[str] = set()
+    for name in names:
+        plain = make_identifier(name or "")
+        candidate, number = plain, 2
+        while make_json_name(candidate) in (used if candidate == name else used | taken) or not is_free(candidate):
+            candidate, number = f"{plain}_{number}", number + 1
+        used.add(make_json_name(candidate))
+        chosen.append(candidate)
+    return chosen
 
 
 _MAX_FIELD_NUMBER = 536_870_911
@@ -163,14 +287,18 @@ def assign_numbers(fields: Sequence[Field], reserved: object) -> dict[int, int]:
     return found
 
 
-def reserved_lines(reserved: object, numbers: Iterable[int]) -> list[str]:
-    """Return the lines that reserve numbers and names."""
-    taken = set(numbers)
+def reserved_lines(reserved: object, numbers: Iterable[int], fields: Sequence[str]) -> list[str]:
+    """Return the lines that reserve numbers and names; those of fields, and overlapping ranges, are left out."""
+    spans = [(number, number) for number in numbers]
     listed = [text for text in reserved if isinstance(text, str)] if isinstance(reserved, tuple) else []
-    ranges = [
-        text for text in listed if (span := _parse_range(text)) and not any(span[0] <= one <= span[1] for one in taken)
-    ]
-    names = [f'"{text}"' for text in listed if is_identifier(text) and _parse_range(text) is None]
+    ranges: list[str] = []
+    for text in listed:
+        span = _parse_range(text)
+        if span is not None and not any(span[0] <= high and low <= span[1] for low, high in spans):
+            ranges.append(text)
+            spans.append(span)
+    words = dict.fromkeys(text for text in listed if is_identifier(text) and text not in fields)
+    names = [f'"{text}"' for text in words]
     return [f"reserved {', '.join(part)};" for part in (ranges, names) if part]
 
 
@@ -194,76 +322,3 @@ def _parse_range(text: str) -> tuple[int, int] | None:
     if not (low.isascii() and low.isdigit() and high.isascii() and high.isdigit()):
         return None
     return (int(low), int(high)) if 1 <= int(low) <= int(high) <= _MAX_FIELD_NUMBER else None
-
-
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
-_STORED = re.compile(r"(?:message|enum) (\S+)")
-_MAX_ENUM_NUMBER = 2**31 - 1
-
-
-class MessageScope:
-    """The types defined inside one message, and the names they use."""
-
-    def __init__(self, message: str) -> None:
-        self.definitions: list[str] = []
-        self._types: dict[str, Field | None] = {message: None}
-        self._values: set[str] = set()
-
-    def place(self, field: Field, name: str) -> tuple[str, bool]:
-        """Return the type name of a field, and whether the type still has to be defined."""
-        stored = _STORED.fullmatch(field.physical_type or "")
-        wanted = stored[1] if stored and is_identifier(stored[1]) else make_type_name(name)
-        known = self._types.get(wanted)
-        if known is not None and (known.properties, known.enum) == (field.properties, field.enum):
-            return wanted, False
-        wanted = make_identifier(wanted, {*self._types, *self._values})
-        self._types[wanted] = field
-        return wanted, True
-
-    def enum(self, field: Field, name: str) -> str | None:
-        """Define an enum for the values of a field; None if they are not valid enum names."""
-        values = field.enum or ()
-        listed = [item["value"] for item in values]
-        if not all(isinstance(value, str) and is_identifier(value) for value in listed):
-            return None
-        stored = _STORED.fullmatch(field.physical_type or "")
-        wanted = stored[1] if stored else make_type_name(name)
-        known = self._types.get(wanted)
-        if known is not None and known.enum == field.enum:
-            return wanted
-        numbers = _numbers(values)
-        if len(set(listed)) < len(listed) or not self._values.isdisjoint(listed) or numbers is None:
-            return None
-        called, _ = self.place(field, name)
-        zero = [] if 0 in numbers else [f"{_upper_snake_case(called)}_UNSPECIFIED = 0;"]
-        lines = [
-            f"{render_comment(item.get('description'))}{item['value']} = {number};"
-            for item, number in sorted(zip(values, numbers, strict=True), key=lambda pair: pair[1] != 0)
-        ]
-        self._values |= {*listed, *(line.split()[0] for line in zero)}
-        self.definitions.append(render_block(f"enum {called}", [*zero, *lines]))
-        return called
-
-
-def render_comment(text: str | None) -> str:
-    """Return a description as comment lines."""
-    lines = _CONTROL.sub(" ", text).split("\n") if text else []
-    return "".join(f"// {line}".rstrip() + "\n" for line in lines)
-
-
-def render_block(head: str, parts: Iterable[str]) -> str:
-    """Return a definition with an indented body."""
-    inner = "\n".join(f"  {line}".rstrip() for part in parts for line in part.split("\n"))
-    return f"{head} {{\n{inner}\n}}" if inner else f"{head} {{}}"
-
-
-def _numbers(values: tuple[FrozenMap, ...]) -> list[int] | None:
-    """Return the numbers of enum values, from their ids or positions; None if they are not unique."""
-    ids = [str(item.get("id") or "") for item in values]
-    first = 0 if "0" in ids else 1
-    numbers = [int(one) if one.isascii() and one.isdigit() else place for place, one in enumerate(ids, start=first)]
-    return numbers if len(set(numbers)) == len(numbers) and max(numbers, default=0) <= _MAX_ENUM_NUMBER else None
-
-
-def _upper_snake_case(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
