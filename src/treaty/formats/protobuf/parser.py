@@ -101,7 +101,7 @@ _VISIBILITY = ("export", "local")
 
 
 def _rewrite_newer_syntax(text: str) -> str:
-    """Rewrite what the parser does not know: names in `reserved` without quotes, `export`, `local`, hexadecimal numbers.
+    """Rewrite what the parser does not know: unquoted names in `reserved`, `export`, `local`, hexadecimal numbers.
 
     Lines stay where they are, so that errors name the right one.
     """
