@@ -26,6 +26,7 @@ class UncheckedRules:
     decimals: str | None = None
     is_portable: Callable[[Any], bool] = lambda pattern: True
     unchecked_options: frozenset[str] = field(default_factory=frozenset)
+    checks_constructs: bool = True
 
 
 def find_unchecked_rules(contract: Contract, rules: UncheckedRules) -> Iterator[Loss]:
@@ -42,6 +43,8 @@ def _object_rules(item: SchemaObject, rules: UncheckedRules) -> Iterator[Loss]:
         yield Loss(item.name, f"the rule {abbreviate(rule_name(rule))}", rules.rows, is_carried=True)
     for _ in item.relationships or ():
         yield Loss(item.name, "a relationship", rules.rows, is_carried=True)
+    for what, why in _unchecked_constructs(item, rules):
+        yield Loss(item.name, what, why, is_carried=True)
 
 
 def _field_rules(one: Field, rules: UncheckedRules) -> Iterator[tuple[str, str]]:
@@ -56,10 +59,17 @@ def _field_rules(one: Field, rules: UncheckedRules) -> Iterator[tuple[str, str]]
     stated = one.type
     if rules.decimals and stated and stated.detail == "decimal" and stated.scale:
         yield f"at most {stated.scale} decimal places", rules.decimals
-    for construct in one.foreign:
-        if '"$ref"' in construct.text:
-            yield f"{construct.name} {abbreviate(construct.text)}", "it refers to a schema that is not known here"
+    yield from _unchecked_constructs(one, rules)
     yield from _unchecked_options(one, rules)
+
+
+def _unchecked_constructs(part: Field | SchemaObject, rules: UncheckedRules) -> Iterator[tuple[str, str]]:
+    for construct in part.foreign:
+        what = f"{construct.name} {abbreviate(construct.text)}"
+        if not rules.checks_constructs:
+            yield what, rules.other
+        elif '"$ref"' in construct.text:
+            yield what, "it refers to a schema that is not known here"
 
 
 def _unchecked_options(one: Field, rules: UncheckedRules) -> Iterator[tuple[str, str]]:

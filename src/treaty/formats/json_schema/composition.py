@@ -181,6 +181,8 @@ def _combine(below: Node, above: Node) -> dict[str, Any] | None:
             if not types:
                 return None
             merged[key] = types[0] if len(types) == 1 else types
+        elif key == "format" and other == f"{one}-local":
+            merged[key] = other  # the same type without a time zone
         elif key in _TIGHTER and all(isinstance(bound, (int, float)) for bound in (one, other)):
             merged[key] = _TIGHTER[key](one, other)
         else:

@@ -12,13 +12,15 @@ from pydantic import Field as PydanticField
 from pydantic.errors import PydanticUserError
 from pydantic_core import SchemaError
 
-from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.model import Contract, Field, MissingAs, SchemaObject
 from treaty.contracts.paths import FieldPath
+from treaty.contracts.types import capacity
 from treaty.contracts.values import EMPTY, Json, thaw
 from treaty.formats.naming import is_identifier, make_identifier, make_type_name
 from treaty.formats.notes import make_note, make_object_note, note_entry
 from treaty.formats.pydantic.reader import model_reader, read_model_part
-from treaty.formats.pydantic.types import STRING, PythonType, dict_of, list_of, scalar_type
+from treaty.formats.pydantic.types import ANY, STRING, PythonType, dict_of, key_type, list_of, scalar_type
+from treaty.formats.pydantic.validators import VALIDATORS
 
 _CONSTRAINTS = {
     "string": {"minLength": "min_length", "maxLength": "max_length", "pattern": "pattern"},
@@ -91,10 +93,14 @@ class ModelPlan:
     def _attribute(self, field: Field, owner: str, taken: set[str]) -> Attribute:
         name = attribute_name(field.name or "", taken)
         taken.add(name)
-        typed = self._typed(field, make_type_name(owner, field.name or ""))
+        typed, constraints = self._constrained(field, make_type_name(owner, field.name or ""))
+        if typed.validators:
+            typed, constraints = typed.annotated(constraints), {}
         arguments: dict[str, Any] = {}
-        if not field.is_required:
-            typed, arguments = typed.or_none(), {"default": None}
+        if not field.is_required and field.missing_as is not MissingAs.ABSENT:
+            typed = typed.or_none()
+        if not field.is_required and field.missing_as is not MissingAs.NULL:
+            arguments["default"] = None
         if name != field.name:
             arguments["alias"] = field.name or ""
         if field.business_name:
@@ -103,7 +109,7 @@ class ModelPlan:
             arguments["description"] = field.description
         if field.deprecated:
             arguments["deprecated"] = True
-        arguments |= {key: value for key, value in _constraints(field) if accepts_constraint(typed, {key: value})}
+        arguments |= constraints
         default = thaw(field.treaty.get("default"))
         if isinstance(default, str | int | float) and accepts_default(typed, arguments, default):
             arguments["default"] = default
@@ -122,16 +128,35 @@ class ModelPlan:
         fields.closed = self.closed
         return fields.inside(fields.composition.documents.root, FieldPath(), ())[0]
 
+    def _constrained(self, field: Field, name: str) -> tuple[PythonType, dict[str, Any]]:
+        """Return the type of a field, and the constraints that Pydantic accepts for it."""
+        typed = self._typed(field, name)
+        return typed, {key: value for key, value in _constraints(field) if accepts_constraint(typed, {key: value})}
+
+    def _element(self, field: Field | None, name: str, default: PythonType) -> PythonType:
+        """Return the type of an array element or map value, which may be None unless it is required."""
+        if field is None:
+            return default
+        typed, constraints = self._constrained(field, name)
+        typed = typed.annotated(constraints)
+        return typed if field.is_required else typed.or_none()
+
     def _typed(self, field: Field, name: str) -> PythonType:
         kind = field.type.name if field.type else "string"
         if kind == "object" and field.properties is not None:
             model_class = self._class(name, field.name or name, field.properties)
             return PythonType(model_class.name, model_class.build())
         if kind == "array":
-            return list_of(self._typed(field.items, name) if field.items else PythonType("Any", Any))
+            typed = list_of(self._element(field.items, name, ANY))
+            return typed.checked("distinct") if (field.options or EMPTY).get("uniqueItems") is True else typed
         if kind == "map":
-            return dict_of(self._typed(field.map_value, name) if field.map_value else STRING)
+            return dict_of(self._key(field.map_key), self._element(field.map_value, name, STRING))
         return scalar_type(field)
+
+    def _key(self, field: Field | None) -> PythonType:
+        typed = key_type(field)
+        constraints = dict(_constraints(field)) if field and field.logical_type == "string" else {}
+        return typed.annotated({key: one for key, one in constraints.items() if accepts_constraint(typed, {key: one})})
 
 
 def _constraints(field: Field) -> Iterator[tuple[str, Any]]:
@@ -141,6 +166,8 @@ def _constraints(field: Field) -> Iterator[tuple[str, Any]]:
     for option, name in known.items():
         if option in options and not isinstance(options[option], bool):
             yield name, options[option]
+    if kind == "string" and (length := capacity(field.physical_type)) is not None:
+        yield "max_length", min(length, options.get("maxLength") or length)
     if stated and stated.detail == "decimal" and stated.precision is not None:
         yield "max_digits", stated.precision
         yield "decimal_places", stated.scale or 0
@@ -148,8 +175,9 @@ def _constraints(field: Field) -> Iterator[tuple[str, Any]]:
 
 RESERVED_NAMES = frozenset(
     {
-        *("Any", "AwareDatetime", "BaseModel", "ConfigDict", "Decimal", "Field", "Literal", "NaiveDatetime", "UUID"),
-        *("bool", "bytes", "dict", "dt", "float", "int", "list", "model_config", "str"),
+        *("AfterValidator", "Annotated", "Any", "AwareDatetime", "BaseModel", "BeforeValidator", "ConfigDict"),
+        *("Decimal", "Field", "Literal", "NaiveDatetime", "StrictBool", "StrictFloat", "StrictInt", "UUID"),
+        *("bytes", "dict", "dt", "float", "int", "isinstance", "list", "model_config", "re", "str", *VALIDATORS),
     }
 )
 """Names that the generated source uses itself."""

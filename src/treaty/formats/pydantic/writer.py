@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -11,10 +12,19 @@ from treaty.formats.losses import find_losses
 from treaty.formats.notes import assemble_contracts, require_objects
 from treaty.formats.pydantic.model_plan import Attribute, ModelClass, ModelPlan
 from treaty.formats.pydantic.reader import read_model_part
+from treaty.formats.pydantic.types import used_validators
+from treaty.formats.pydantic.validators import VALIDATORS
 from treaty.formats.results import WriteResult
+from treaty.formats.unchecked_rules import UncheckedRules, find_unchecked_rules
 
 TITLE = "Pydantic"
 REASONS = {"*": "a Pydantic model cannot express it"}
+UNCHECKED = UncheckedRules(
+    rows="a model validates one row at a time",
+    other="the model does not check it",
+    unchecked_options=frozenset({"minProperties", "maxProperties"}),
+    checks_constructs=False,
+)
 
 
 def write(contract: Contract) -> WriteResult:
@@ -22,18 +32,24 @@ def write(contract: Contract) -> WriteResult:
     plan = ModelPlan(require_objects(contract, TITLE))
     text = render_module(f"Models of the contract {contract.id} {contract.version}.", plan.classes)
     read_back = assemble_contracts([read_model_part(root.build())[0] for root in plan.roots], contract.id)
-    return WriteResult(text, find_losses(contract, read_back, REASONS))
+    losses = find_losses(contract, read_back, REASONS)
+    return WriteResult(text, (*losses, *find_unchecked_rules(plan.contract, UNCHECKED)))
 
 
 _WIDTH = 110
 _PLAIN_DOC = re.compile(r"[^\\\"\x00-\x09\x0b-\x1f\x7f-\x9f]*[^\\\"\s\x00-\x1f\x7f-\x9f]")
-_TYPING = ("Any", "Literal")
-_PYDANTIC = ("AwareDatetime", "BaseModel", "ConfigDict", "Field", "NaiveDatetime")
+_TYPING = ("Annotated", "Any", "Literal")
+_PYDANTIC = (
+    *("AfterValidator", "AwareDatetime", "BaseModel", "BeforeValidator", "ConfigDict", "Field", "NaiveDatetime"),
+    *("StrictBool", "StrictFloat", "StrictInt"),
+)
 
 
 def render_module(title: str, classes: Iterable[ModelClass]) -> str:
     """Return the source of a module that defines the classes."""
     bodies = [_class(one) for one in classes]
+    used = used_validators("\n".join(bodies))
+    bodies = [*(inspect.getsource(VALIDATORS[name]).rstrip() for name in used), *bodies]
     return "\n\n\n".join([f"{_docstring(title)}\n\n{_imports(bodies)}", *bodies]) + "\n"
 
 
@@ -42,6 +58,8 @@ def _imports(bodies: list[str]) -> str:
     lines: list[str] = []
     if "dt." in whole:
         lines.append("import datetime as dt")
+    if "re.fullmatch(" in whole:
+        lines.append("import re")
     if _uses(whole, "Decimal"):
         lines.append("from decimal import Decimal")
     if typing := [name for name in _TYPING if _uses(whole, name)]:
@@ -49,7 +67,10 @@ def _imports(bodies: list[str]) -> str:
     if _uses(whole, "UUID"):
         lines.append("from uuid import UUID")
     names = [name for name in _PYDANTIC if _uses(whole, name)]
-    return "\n".join([*lines, *([""] if lines else []), f"from pydantic import {', '.join(names)}"])
+    line = f"from pydantic import {', '.join(names)}"
+    if len(line) > _WIDTH:
+        line = "\n".join(["from pydantic import (", *(f"    {name}," for name in names), ")"])
+    return "\n".join([*lines, *([""] if lines else []), line])
 
 
 def _uses(text: str, name: str) -> bool:
