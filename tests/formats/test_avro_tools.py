@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.documents import CASES
 from tests.strategies import contracts
-from treaty.compatibility import Mode, diff, judge
+from treaty.compatibility import Mode, Semantics, diff, judge
 from treaty.contracts import Contract
 from treaty.contracts.text import read_document
 from treaty.formats import ReadResult, get_format
@@ -101,14 +101,19 @@ def _row(kind: Schema) -> Schema:
     return {"type": "record", "name": "Row", "fields": [{"name": "a", "type": kind}]}
 
 
-@settings(max_examples=250)
-@given(_TYPES, _TYPES)
-def test_types_that_do_not_resolve_are_a_change(one: Schema, other: Schema) -> None:
-    before, after = _row(one), _row(other)
-    if not _can_read(after, before) or not _can_read(before, after):
-        assert _required_bump(before, after) != "NONE"
-    if not _can_read(after, before):
-        assert _required_bump(before, after) == "MAJOR"
+@pytest.mark.parametrize("semantics", Semantics)
+def test_types_that_do_not_resolve_are_never_compatible(semantics: Semantics) -> None:
+    @settings(max_examples=150)
+    @given(_TYPES, _TYPES)
+    def law(one: Schema, other: Schema) -> None:
+        before, after = _row(one), _row(other)
+        changes = diff(_read(before).contracts[0], _read(after).contracts[0])
+        if not _can_read(after, before):
+            assert not judge(changes, Mode.BACKWARD, semantics=semantics).compatible
+        if not _can_read(before, after):
+            assert not judge(changes, Mode.FORWARD, semantics=semantics).compatible
+
+    law()
 
 
 @settings(max_examples=100)

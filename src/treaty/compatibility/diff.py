@@ -135,8 +135,25 @@ def _field_pair_changes(old: Field, new: Field, path: FieldPath, parent: FieldPa
         yield from _term_changes(term, old, new, field=name)
     if old.type is not None and new.type is not None and old.type.name != new.type.name:
         return
-    yield from field_changes(old.properties or (), new.properties or (), path)
+    if old.is_union and new.is_union:
+        yield from _branch_changes(old.properties or (), new.properties or (), path)
+    else:
+        yield from field_changes(old.properties or (), new.properties or (), path)
     yield from _marked_changes(old, new, path)
+
+
+def _branch_changes(before: Sequence[Field], after: Sequence[Field], path: FieldPath) -> Iterator[Change]:
+    """Compare the branches of a union: a new branch makes its type wider, a removed one narrower."""
+    pairs = pair(before, after)
+    old, new = ("union of " + ", ".join(one.name or "" for one in branches) for branches in (before, after))
+    if pairs.removed:
+        direction = Direction.REPLACED if pairs.added else Direction.TIGHTENED
+        yield Change(field_kinds.field_type_changed.id, direction, old, new, field=str(path))
+    elif pairs.added:
+        yield Change(field_kinds.field_type_widened.id, Direction.LOOSENED, old, new, field=str(path))
+    for one, other in pairs.both:
+        if one != other:
+            yield from _field_pair_changes(one, other, path.field(one.name or ""), path)
 
 
 def _changed_attributes(old: Field, new: Field) -> frozenset[str]:

@@ -40,6 +40,10 @@ MISSING_AS_KEY = "treaty.missing_as"
 """The custom property of a field that says so; without it, a missing value may be absent or null."""
 
 
+UNION = "union"
+"""Physical type of an object whose fields are the branches of a union."""
+
+
 @dataclass(frozen=True)
 class Field:
     """A field with all keys of its document; `more` has the keys without an attribute of their own."""
@@ -75,6 +79,11 @@ class Field:
         """The data type, independent of its notation."""
         inside = self.properties is not None or bool(self.children)
         return data_type(self.logical_type, self.physical_type, self.options or EMPTY, declares_inside=inside)
+
+    @property
+    def is_union(self) -> bool:
+        """Whether the fields inside are the branches of a union, of which exactly one has a value."""
+        return self.logical_type == "object" and self.physical_type == UNION
 
     @property
     def is_required(self) -> bool:

@@ -119,7 +119,8 @@ def field_type_changed(change: Change) -> str:
 def field_type_widened(change: Change) -> str:
     """A field has a wider type of the same family.
 
-    int to long, float to double, or more decimal digits at the same scale: every existing value is still valid.
+    int to long, float to double, more decimal digits at the same scale, or one more branch of a union: every existing
+    value is still valid.
 
     Why it hurts: a reader built for the narrow type may overflow on new values. Existing data stays valid, so this
     is a MINOR change with a warning; the modes `forward` and `full` refuse it.
@@ -129,7 +130,9 @@ def field_type_widened(change: Change) -> str:
     Instead: make sure that readers use the wider type before values exceed the old one.
     """
     moved = f"{change.before} -> {change.after}"
-    return f"field {change.field!r} type widened: {moved}; readers built for the old width may overflow"
+    is_union = str(change.before).startswith("union of ")
+    risk = "the old branches may see others" if is_union else "the old width may overflow"
+    return f"field {change.field!r} type widened: {moved}; readers built for {risk}"
 
 
 @kind(

@@ -13,7 +13,7 @@ from typing import Any
 
 from treaty.contracts.findings import Place
 from treaty.contracts.foreign import ForeignConstruct, add_constructs
-from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.model import UNION, Contract, Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_VALUES, FieldPath
 from treaty.contracts.text.json_reader import read as read_json_text
 from treaty.contracts.text.limits import Limits, invalid_document
@@ -39,7 +39,6 @@ from treaty.formats.avro.types import (
     ORDER_PROPERTY,
     PRIMITIVES,
     TYPE_ALIASES_PROPERTY,
-    UNION,
     make_properties,
 )
 from treaty.formats.nearby_files import NO_FILES, NearbyFiles

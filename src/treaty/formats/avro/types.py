@@ -52,8 +52,6 @@ NAMED_TYPE = "named type"
 """Foreign construct: the kind and name of a record, enum or fixed type; readers resolve types by name."""
 FIXED_SIZE = "fixed size"
 """Foreign construct: the size of a fixed type in bytes."""
-UNION = "union"
-"""Physical type of an object that is a union: exactly one of its fields has a value."""
 
 DEFAULT_PROPERTY = AVRO_DEFAULT_KEY
 """Custom property of a nullable field: `none` if it has no default."""

@@ -29,7 +29,6 @@ from treaty.formats.avro.types import (
     NULL_PROPERTY,
     ORDER_PROPERTY,
     TYPE_ALIASES_PROPERTY,
-    UNION,
     WIDE_INTEGER_DIGITS,
 )
 from treaty.formats.losses import find_losses
@@ -121,7 +120,7 @@ class _Writer:
         if field.enum and kind == "string" and are_symbols(field.enum):
             return self._named(field, name, {"type": "enum", "symbols": [item["value"] for item in field.enum]})
         match kind:
-            case "object" if field.physical_type == UNION and (branches := self._union(field)) is not None:
+            case "object" if field.is_union and (branches := self._union(field)) is not None:
                 return branches
             case "object" if field.properties is not None:
                 return self._named(field, name, {"type": "record"})
@@ -137,7 +136,7 @@ class _Writer:
     def _union(self, field: Field) -> list[Json] | None:
         """Write an object with one field for each branch as a union; None if it is not one."""
         children = field.properties or ()
-        if any(child.is_required or child.physical_type == UNION or child.type is None for child in children):
+        if any(child.is_required or child.is_union or child.type is None for child in children):
             return None
         branches: list[Json] = []
         for child in children:
