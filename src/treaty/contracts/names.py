@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _TOKEN = re.compile(r"[^\W_]+")
 
 
+@lru_cache(20_000)
 def split_words(name: str) -> tuple[str, ...]:
     """Split a name into lower-case words."""
     words: list[str] = []

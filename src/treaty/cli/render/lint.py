@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Reports = list[tuple[str, LintReport]]
+MAX_SHOWN_FINDINGS = 200
+"""How many findings of one contract are printed as text; the other formats have all of them."""
 
 
 def print_reports(reports: Reports, output: OutputFormat) -> None:
@@ -64,19 +66,23 @@ def _print_report(console: Console, source: str, report: LintReport) -> None:
     grid.add_column(min_width=7)
     grid.add_column(overflow="fold", ratio=1)
     grid.add_column(style="quiet", no_wrap=True)
-    for finding in report.findings:
+    for finding in report.findings[:MAX_SHOWN_FINDINGS]:
         line = str(finding.place.line) if finding.place and finding.place.line else ""
         message = text(finding.message)
         if finding.hint:
             message.append("\n").append_text(text(finding.hint, style="quiet"))
         grid.add_row(line, text(finding.severity, style=STYLES[finding.severity]), message, finding.id)
-    for waived in report.waived:
+    for waived in report.waived[:MAX_SHOWN_FINDINGS]:
         line = str(waived.finding.place.line) if waived.finding.place and waived.finding.place.line else ""
         message = text(waived.finding.message)
         waiver = f"waived by {waived.waiver.owner} until {waived.waiver.until}: {waived.waiver.reason}"
         message.append("\n").append_text(text(waiver, style="quiet"))
         grid.add_row(line, text("waived", style="quiet"), message, waived.finding.id)
     console.print(grid)
+    if hidden := report.findings[MAX_SHOWN_FINDINGS:]:
+        counts = Counter(finding.id for finding in hidden).most_common()
+        rules = ", ".join(f"{count:,} {rule}" for rule, count in counts)
+        console.print(text(f"  and {len(hidden):,} more: {rules}; for all of them, add --format json", style="quiet"))
     console.print()
 
 

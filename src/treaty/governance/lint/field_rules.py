@@ -81,25 +81,32 @@ MIN_DESCRIPTION_WORDS = 3
 
 
 @cache
-def _endings(which: str) -> tuple[tuple[str, str, str], ...]:
-    """Return each phrase, stemmed and as one word, with what it indicates."""
-    return tuple(
-        ("_" + "_".join(map(stem, phrase.split("_"))), phrase.replace("_", "") if "_" in phrase else "", what)
-        for what, listed in _PHRASES[which].items()
-        for phrase in listed.split()
-    )
+def _endings(which: str) -> dict[str, list[tuple[tuple[str, ...], str]]]:
+    """Return the phrases in stems with what each indicates, by their last stem."""
+    by_last: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for what, listed in _PHRASES[which].items():
+        for phrase in listed.split():
+            stemmed = tuple(map(stem, phrase.split("_")))
+            by_last.setdefault(stemmed[-1], []).append((stemmed, what))
+    return by_last
+
+
+@cache
+def _single_words(which: str) -> dict[str, str]:
+    """Return the phrases of several words, written as one word, with what each indicates."""
+    listings = _PHRASES[which].items()
+    return {phrase.replace("_", ""): what for what, listed in listings for phrase in listed.split() if "_" in phrase}
 
 
 def _indicated_content(name: str, which: str) -> str | None:
     """Return what a name indicates if it ends with one of the phrases, also in the plural or written as one word."""
     words = split_words(name)
-    stemmed, squashed = [stem(word) for word in words], "".join(words)
+    stemmed = tuple(map(stem, words))
     for ending in (stemmed[:-1], stemmed) if words and words[-1] in _IGNORED_ENDINGS else (stemmed,):
-        joined = "_" + "_".join(ending)
-        for phrase, as_one_word, what in _endings(which):
-            if joined.endswith(phrase) or (as_one_word and squashed == as_one_word):
+        for phrase, what in _endings(which).get(ending[-1], ()) if ending else ():
+            if ending[-len(phrase) :] == phrase:
                 return what
-    return None
+    return _single_words(which).get("".join(words))
 
 
 @field_rule(Severity.ERROR)

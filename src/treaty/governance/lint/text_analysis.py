@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from treaty.contracts.names import CAMEL, split_words
 
@@ -48,9 +49,12 @@ _ABBREVIATIONS = {
     "desc": "description",
     "no": "number",
 }
+MAX_CACHED_TEXTS = 20_000
+"""Several rules split the same name or description; a contract of this many fields is split once."""
 _PLURAL = ("sses", "xes", "zes", "ches", "shes", "uses")
 
 
+@lru_cache(MAX_CACHED_TEXTS)
 def split_text(text: str) -> tuple[str, ...]:
     """Split a text in any script into lower-case words."""
     words: list[str] = []
@@ -60,6 +64,7 @@ def split_text(text: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in words)
 
 
+@lru_cache(MAX_CACHED_TEXTS)
 def stem(word: str) -> str:
     """Return the stem of a word, so that `orders` and `order` are equal."""
     word = _ABBREVIATIONS.get(word, word)
