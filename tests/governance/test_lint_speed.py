@@ -9,24 +9,30 @@ from typing import Any
 
 import pytest
 
-from tests.documents import document
 from treaty.contracts import load
-from treaty.contracts.text.writer import write_yaml
 from treaty.governance.lint import LintSettings, lint
 
 FIELDS = 10_000
 TODAY = date(2026, 1, 1)
-CONTRACTS: dict[str, tuple[Callable[[int], dict[str, Any]], int]] = {
-    "without remarks on fields": (
-        lambda number: {
-            "name": f"measure_{number}",
-            "logicalType": "string",
-            "description": f"What sensor {number} told the dispatcher about the parcel.",
-        },
-        2,
-    ),
-    "two remarks on every field": (lambda number: {"name": f"measure_{number}"}, 20_002),
-}
+HEADER = """\
+apiVersion: v3.2.0
+kind: DataContract
+id: parcels
+version: 1.0.0
+status: active
+owners: [{team: dispatch, contact: "#dispatch"}]
+schema:
+- name: parcels
+  properties:
+"""
+BARE = """\
+  - name: measure_{number}
+"""
+DESCRIBED = f"""{BARE}\
+    logicalType: string
+    description: What sensor {{number}} told the dispatcher about the parcel.
+"""
+CONTRACTS = {"without remarks on fields": (DESCRIBED, 2), "two remarks on every field": (BARE, 20_002)}
 
 
 def _seconds(work: Callable[[], Any]) -> float:
@@ -42,7 +48,7 @@ def _seconds(work: Callable[[], Any]) -> float:
 @pytest.mark.parametrize("name", CONTRACTS)
 def test_linting_costs_at_most_three_times_as_much_as_loading(name: str) -> None:
     field, findings = CONTRACTS[name]
-    content = write_yaml(document([field(number) for number in range(FIELDS)]))
+    content = HEADER + "".join(field.format(number=number) for number in range(FIELDS))
     loaded = load(content)
 
     assert len(lint(loaded, LintSettings(), TODAY).findings) == findings

@@ -15,7 +15,7 @@ from treaty.compatibility.kinds.objects import object_renamed
 from treaty.compatibility.pairing import pair
 from treaty.compatibility.terms import CONTRACT_TERMS, FIELD_TERMS, OBJECT_TERMS, Term
 from treaty.contracts.foreign import AVRO_DEFAULT_KEY
-from treaty.contracts.model import Contract, Field, Form, SchemaObject
+from treaty.contracts.model import Contract, Field, Form, SchemaObject, key_names
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.versions import UNVERSIONED
 
@@ -89,16 +89,20 @@ def object_changes(old: SchemaObject, new: SchemaObject, root: FieldPath) -> Ite
         named = f"{old.name}." if term.name in ("object.metadata", "definition") else prefix
         for change in _term_changes(term, old, new, default_subject=term.name.rpartition(".")[2]):
             yield replace(change, subject=f"{named}{change.subject}")
-    yield from _key_changes(old, new, f"{prefix}primary_key")
+    yield from _key_changes(old.fields, new.fields, f"{prefix}primary_key")
     yield from field_changes(old.fields, new.fields, root)
 
 
-def _key_changes(old: SchemaObject, new: SchemaObject, subject: str) -> Iterator[Change]:
-    """Compare primary keys; a key field with a declared rename is the same field."""
-    renamed = {one.name: other.name for one, other in pair(old.fields, new.fields).both}
-    if tuple(renamed.get(name, name) for name in old.primary_key) != new.primary_key:
-        kind = object_kinds.primary_key_changed
-        yield Change(kind.id, Direction.REPLACED, old.primary_key, new.primary_key, subject=subject)
+def _key_changes(
+    before: Sequence[Field], after: Sequence[Field], subject: str, field: str | None = None
+) -> Iterator[Change]:
+    """Compare the keys of an object or a nested object; a key field with a declared rename is the same field."""
+    old, new = key_names(before), key_names(after)
+    if not old and not new:
+        return
+    renamed = {one.name: other.name for one, other in pair(before, after).both}
+    if tuple(renamed.get(name, name) for name in old) != new:
+        yield Change(object_kinds.primary_key_changed.id, Direction.REPLACED, old, new, field, subject)
 
 
 def field_changes(before: Sequence[Field], after: Sequence[Field], parent: FieldPath) -> Iterator[Change]:
@@ -139,6 +143,7 @@ def _field_pair_changes(old: Field, new: Field, path: FieldPath, parent: FieldPa
         yield from _branch_changes(old.properties or (), new.properties or (), path)
     else:
         yield from field_changes(old.properties or (), new.properties or (), path)
+    yield from _key_changes(old.properties or (), new.properties or (), "primary_key", name)
     yield from _marked_changes(old, new, path)
 
 

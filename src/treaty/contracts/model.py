@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -121,6 +121,13 @@ def _key_position(field: Field) -> float:
     return float("inf") if place is None or place < 0 else place
 
 
+def key_names(fields: Sequence[Field]) -> tuple[str, ...]:
+    """Return the names of the key fields among some fields, in key order."""
+    keys = [field for field in fields if field.primary_key]
+    keys.sort(key=_key_position)
+    return tuple(field.name or "" for field in keys)
+
+
 @dataclass(frozen=True)
 class SchemaObject:
     """A table, topic or file of a contract."""
@@ -151,9 +158,7 @@ class SchemaObject:
     @lazy
     def primary_key(self) -> tuple[str, ...]:
         """The names of the key fields, in key order."""
-        keys = [field for field in self.fields if field.primary_key]
-        keys.sort(key=_key_position)
-        return tuple(field.name or "" for field in keys)
+        return key_names(self.fields)
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ def _message_and_hint(error: Any) -> tuple[str, str | None]:
 
 
 def _unknown_key(key: str, pointer: Pointer, place_of: PlaceOf, known_keys: Collection[str]) -> Finding:
-    if key in known_keys:
+    if key in known_keys or key == "customProperties":
         hint = "the key has no place here; move it to where it belongs, or remove it"
     else:
         close = difflib.get_close_matches(key[:MAX_KEY_LENGTH], known_keys, n=1, cutoff=0.7)
