@@ -34,6 +34,7 @@ class Format:
     detect: FormatTest
     dialects: tuple[str, ...] = ()
     reads_dialects: bool = False
+    read_only_dialects: tuple[str, ...] = ()
     writes: bool = True
     reads_files: bool = False
 
@@ -42,7 +43,9 @@ class Format:
 
         `files` are the files near it, which the text may refer to, if the format has such references.
         """
-        arguments: dict[str, Any] = self._dialect_argument(dialect) if self.reads_dialects else {}
+        arguments: dict[str, Any] = (
+            self._dialect_argument(dialect, self.read_only_dialects) if self.reads_dialects else {}
+        )
         arguments |= {"files": files} if self.reads_files else {}
         read: ReadResult = self._module().read(text, name, **arguments)
         return replace(read, contracts=tuple(replace(one, form=Form.SCHEMA) for one in read.contracts))
@@ -62,11 +65,11 @@ class Format:
             message = f"{self.title} needs the package {error.name}, which is not installed"
             raise Unavailable(f"{message}; run: pip install 'treaty[formats]'") from None
 
-    def _dialect_argument(self, dialect: str | None) -> dict[str, str]:
+    def _dialect_argument(self, dialect: str | None, more: tuple[str, ...] = ()) -> dict[str, str]:
         if dialect is None:
             return {}
-        if dialect not in self.dialects:
-            known = ", ".join(self.dialects) or "none"
+        if dialect not in (*self.dialects, *more):
+            known = ", ".join((*self.dialects, *more)) or "none"
             raise InvalidDocument(f"{self.title} has no dialect {dialect!r}; it has: {known}")
         return {"dialect": dialect}
 
@@ -102,6 +105,7 @@ FORMATS: tuple[Format, ...] = (
         is_sql_ddl,
         _WAREHOUSES,
         reads_dialects=True,
+        read_only_dialects=("mysql", "tsql", "oracle", "redshift", "sqlite", "clickhouse", "trino"),
     ),
     Format("dbt", "dbt schema.yml", (".yml", ".yaml"), ".yml", is_dbt_schema, _WAREHOUSES),
     Format("spark", "Spark StructType", (".json",), ".struct.json", is_spark_schema),

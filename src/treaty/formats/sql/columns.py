@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
+from treaty.contracts.foreign import ForeignConstruct, add_constructs, foreign_constructs_in
 from treaty.contracts.model import Field
 from treaty.contracts.patterns import PatternCheck
 from treaty.contracts.values import EMPTY, FrozenMap
@@ -17,11 +19,31 @@ ReportLoss = Callable[[str, str, str], None]
 """Records a loss: field, what was lost, and why."""
 
 
+NO_EQUIVALENT_RULE = "contracts have no equivalent rule"
+
+
+def render_sql(node: Any, dialect: str) -> str:
+    """Return the text of an expression; its kind if sqlglot cannot write it."""
+    try:
+        text = str(node.sql(dialect=dialect))
+    except (ValueError, SqlglotError):
+        text = ""
+    return text or str(node.key).upper().removesuffix("COLUMNCONSTRAINT")
+
+
+def _rule(field: Field, text: str) -> ForeignConstruct:
+    """Return a CHECK that contracts cannot express as a construct, so that a change of it is detected."""
+    count = len(foreign_constructs_in(field.custom_properties))
+    return ForeignConstruct("sql", f"check ({count + 1})" if count else "check", text)
+
+
 def read_column(node: exp.ColumnDef, dialect: str, report_loss: ReportLoss | None = None) -> Field:
     """Read a column or a member of a struct."""
     kind = node.args.get("kind")
     field = read_type(kind, dialect) if isinstance(kind, exp.DataType) else Field()
     field = replace(field, name=node.name)
+    if dialect == "clickhouse" and isinstance(kind, exp.DataType) and not kind.args.get("nullable"):
+        field = replace(field, required=True)
     for constraint in node.args.get("constraints") or ():
         field = apply_constraint(field, constraint.args.get("kind"), dialect, report_loss)
     return field
@@ -45,17 +67,18 @@ def apply_constraint(field: Field, kind: Any, dialect: str, report_loss: ReportL
             return _apply_default(field, kind, dialect, report_loss)
         case exp.CheckColumnConstraint():
             narrowed = apply_check(field, kind.this)
-            if narrowed is None and report_loss:
-                report_loss(
-                    field.name or "", f"CHECK ({kind.this.sql(dialect=dialect)})", "contracts have no equivalent rule"
-                )
-            return narrowed or field
+            if narrowed is not None:
+                return narrowed
+            text = render_sql(kind.this, dialect)
+            if report_loss:
+                report_loss(field.name or "", f"CHECK ({text})", NO_EQUIVALENT_RULE)
+            return replace(field, custom_properties=add_constructs(field.custom_properties, [_rule(field, text)]))
         case exp.Reference():
             return apply_reference(field, kind, report_loss)
         case _:
             if report_loss and kind is not None:
                 report_loss(
-                    field.name or "", kind.sql(dialect=dialect), "a contract does not state how values are generated"
+                    field.name or "", render_sql(kind, dialect), "a contract does not state how values are generated"
                 )
             return field
 
@@ -70,6 +93,8 @@ def apply_reference(field: Field, reference: exp.Reference, report_loss: ReportL
             report_loss(field.name or "", reference.sql(), "a contract refers to one named column")
         return field
     relation = FrozenMap({"type": "foreignKey", "to": to})
+    if relation in (field.relationships or ()):  # ALTER TABLE may state it again
+        return field
     return replace(field, relationships=(*(field.relationships or ()), relation))
 
 
@@ -86,11 +111,11 @@ def _apply_default(
         if report_loss:
             report_loss(
                 field.name or "",
-                f"default {kind.this.sql(dialect=dialect)}",
+                f"default {render_sql(kind.this, dialect)}",
                 "a default in a contract is a literal value",
             )
         return field
-    entry = FrozenMap({"property": "default", "value": value})
+    entry = FrozenMap({"property": "default", "value": _as_value_of(field, value)})
     return field if value is None else replace(field, custom_properties=(*(field.custom_properties or ()), entry))
 
 
@@ -115,7 +140,8 @@ def apply_check(field: Field, condition: Any) -> Field | None:
             values = [read_literal(one) for one in condition.expressions]
             if not values or not all(known for known, _ in values):
                 return None
-            return replace(field, enum=tuple(FrozenMap({"value": value}) for _, value in values))
+            listed = tuple(FrozenMap({"value": _as_value_of(field, value)}) for _, value in values)
+            return replace(field, enum=listed)
         case exp.Between() if _is_column(condition.this):
             low = _bounded(field, "minimum", condition.args["low"])
             return _bounded(low, "maximum", condition.args["high"]) if low else None
@@ -160,6 +186,18 @@ def _bounded(field: Field, option: str, node: Any) -> Field | None:
 
 def _with_option(field: Field, option: str, value: Any) -> Field:
     return replace(field, options=FrozenMap({**(field.options or EMPTY), option: value}))
+
+
+def _as_value_of(field: Field, value: Any) -> Any:
+    """Return a literal as a value of the column: 1 of a BIT column is true, '1' of an INT column is 1."""
+    if field.logical_type == "boolean" and value in (0, 1, "0", "1"):
+        return bool(int(value))
+    if field.logical_type in ("integer", "number") and isinstance(value, str):
+        try:
+            return int(value) if field.logical_type == "integer" else float(value)
+        except ValueError:
+            return value
+    return value
 
 
 def read_literal(node: Any) -> tuple[bool, Any]:

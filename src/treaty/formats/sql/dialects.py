@@ -107,23 +107,29 @@ DIALECTS: dict[str, Dialect] = {
 }
 
 _DECLARATION = re.compile(r"^--\s*dialect:\s*([a-z]+)", re.MULTILINE | re.IGNORECASE)
+_NOT_CODE = re.compile(r"--[^\n]*|/\*(?!!).*?(?:\*/|\Z)|'(?:[^'\\]|\\(?:.|\Z)|'')*+(?:'|\Z)", re.DOTALL)
 _TYPICAL_KEYWORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
+    (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
     for name, pattern in (
         ("databricks", r"\bUSING\s+DELTA\b|\bCLUSTER\s+BY\s+AUTO\b|\bLIVE\s+TABLE\b"),
+        ("clickhouse", r"\bENGINE\s*=\s*\w*MergeTree\b|\bLowCardinality\s*\(|\bNullable\s*\(|\bDateTime64\b"),
+        ("redshift", r"\bDISTSTYLE\b|\bDISTKEY\b|\bSORTKEY\b|\bENCODE\s+(?:az64|lzo|zstd|raw|bytedict)\b"),
+        (
+            "tsql",
+            r"\bNVARCHAR\s*\(|\]\s*\[?(?:n?varchar|n?char|int|bigint|bit|money)\]?|\bDATETIME2\b|\bUNIQUEIDENTIFIER\b"
+            r"|\bIDENTITY\s*\(|^[ \t]*GO[ \t]*$|\[dbo\]|\bdbo\.\w|\bNONCLUSTERED\b",
+        ),
+        ("oracle", r"\bN?VARCHAR2\b|\bSYSDATE\b|\bTABLESPACE\b|\bBINARY_DOUBLE\b|\bENABLE\s*[,)]|\bPCTFREE\b"),
+        ("mysql", r"\bENGINE\s*=|\bAUTO_INCREMENT\b|\bUNSIGNED\b|\bMEDIUM(?:INT|TEXT)\b|\bUNIQUE\s+KEY\b|/\*!\d"),
         ("spark", r"\bUSING\s+(?:ICEBERG|PARQUET|ORC)\b|\bSTORED\s+AS\b|\bTBLPROPERTIES\b|STRUCT\s*<\s*[`\w]+\s*:"),
         ("bigquery", r"\bINT64\b|\bFLOAT64\b|\bBIGNUMERIC\b|\bSTRUCT\s*<|\bOPTIONS\s*\("),
-        (
-            "snowflake",
-            r"\bVARIANT\b|\bNUMBER\s*\(|\bTIMESTAMP_(?:TZ|LTZ)\b|\bAUTOINCREMENT\b|\bCOMMENT\s*=|\bTRANSIENT\b",
-        ),
+        ("snowflake", r"\bVARIANT\b|\bNUMBER\s*\(|\bTIMESTAMP_(?:TZ|LTZ)\b|\bCOMMENT\s*=|\bTRANSIENT\b"),
         ("duckdb", r"\bHUGEINT\b|\bU(?:TINY|SMALL|BIG)INT\b|\bUINTEGER\b|\bSTRUCT\s*\("),
         (
             "postgres",
             r"\b(?:BIG|SMALL)?SERIAL\b|\bJSONB\b|\bBYTEA\b|\bTIMESTAMPTZ\b|::|\bCOMMENT\s+ON\b|\btime zone\b",
         ),
-        ("mysql", r"\bENGINE\s*=|\bAUTO_INCREMENT\b|\bUNSIGNED\b|\bMEDIUMINT\b"),
-        ("tsql", r"\bNVARCHAR\b|\bDATETIME2\b|\bIDENTITY\s*\(|^\s*GO\s*$"),
+        ("sqlite", r"\bPRAGMA\b|\bWITHOUT\s+ROWID\b|\bAUTOINCREMENT\b"),
         ("spark", r"`|\bMAP\s*<|\bARRAY\s*<|\bSTRING\b"),
     )
 )
@@ -133,4 +139,5 @@ def detect_dialect(text: str) -> str:
     """Detect the dialect from the line `-- dialect: name`, or from keywords that only one dialect has."""
     if declared := _DECLARATION.search(text):
         return declared[1].lower()
-    return next((name for name, pattern in _TYPICAL_KEYWORDS if pattern.search(text)), "postgres")
+    code = _NOT_CODE.sub(" ", text)
+    return next((name for name, pattern in _TYPICAL_KEYWORDS if pattern.search(code)), "postgres")

@@ -43,14 +43,19 @@ _WITHOUT_TIME_ZONE = {
     _T.SMALLDATETIME,
     _T.TIMESTAMP_S,
     _T.TIMESTAMP_MS,
+    _T.DATETIME64,
 }
 _JSON = {_T.JSON, _T.JSONB, _T.VARIANT, _T.SUPER}
 _BINARY = {_T.BINARY, _T.VARBINARY, _T.BLOB, _T.TINYBLOB, _T.MEDIUMBLOB, _T.LONGBLOB, _T.IMAGE}
-_DECIMALS = {_T.DECIMAL, _T.BIGDECIMAL, _T.DECIMAL32, _T.DECIMAL64, _T.DECIMAL128, _T.MONEY, _T.SMALLMONEY}
+_DECIMALS = {_T.DECIMAL, _T.BIGDECIMAL, _T.DECIMAL32, _T.DECIMAL64, _T.DECIMAL128, _T.UDECIMAL, _T.MONEY, _T.SMALLMONEY}
 
 
 def read_type(kind: exp.DataType, dialect: str) -> Field:
     """Return an unnamed field of a type; its physical type is the name in the dialect."""
+    if kind.this is _T.LOWCARDINALITY and kind.expressions:
+        return read_type(kind.expressions[0], dialect)
+    if kind.this is _T.DATE and dialect == "oracle":  # it has a time of day
+        return _field("timestamp", "DATE", timezone=False)
     if kind.this in (_T.ARRAY, _T.LIST):
         inner = next((part for part in kind.expressions if isinstance(part, exp.DataType)), None)
         items = read_type(inner, dialect) if inner is not None else None

@@ -1,0 +1,7 @@
+CREATE TABLE IF NOT EXISTS sales.orders (
+  order_id BIGINT IDENTITY(0,1) NOT NULL ENCODE az64,
+  email VARCHAR(256) ENCODE lzo,
+  doc SUPER,
+  placed_at TIMESTAMPTZ DEFAULT SYSDATE,
+  PRIMARY KEY (order_id)
+) DISTSTYLE KEY DISTKEY (order_id) SORTKEY (placed_at);
