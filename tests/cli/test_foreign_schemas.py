@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Treaty, Write
 from tests.cli.git_repositories import made
+from tests.documents import CASES
 from treaty.cli.commands import convert
 from treaty.contracts.text import read_document
 from treaty.formats import FORMATS
@@ -293,3 +295,27 @@ def test_every_table_of_a_file_is_compared(treaty: Treaty, write: Write) -> None
     assert "schema object 'lines' was removed" in narrower.output
     assert "optional field 'orders:total' added" in narrower.output
     assert treaty("diff", before, before).output.endswith("no change\n")
+
+
+def _incompatible() -> Iterator[tuple[str, str, str]]:
+    """Yield the suffix and both texts of every pair that Avro's or Protobuf's own tool calls incompatible."""
+    for case in read_document((CASES / "incompatible" / "avro.yaml").read_bytes()).data["cases"]:
+        sides = [case[side] for side in ("before", "after")]
+        fields = [[{"name": "a", "type": side.get("type")}] for side in sides]
+        rows = [{"type": "record", "name": "Row", "fields": one} for one in fields]
+        texts = [json.dumps(side.get("record", row)) for side, row in zip(sides, rows, strict=True)]
+        yield ".avsc", texts[0], texts[1]
+    for case in read_document((CASES / "incompatible" / "protobuf.yaml").read_bytes()).data["cases"]:
+        before, after = (
+            body if body.startswith(("syntax", "edition")) else f'syntax = "proto3"; package shop; {body}'
+            for body in (case["before"], case["after"])
+        )
+        yield ".proto", before, after
+
+
+def test_diff_never_says_no_change_of_what_the_format_calls_incompatible(treaty: Treaty, write: Write) -> None:
+    for suffix, before, after in _incompatible():
+        result = treaty("diff", write(f"before{suffix}", before), write(f"after{suffix}", after), "--mode", "full")
+
+        assert result.code in (0, 3), result.errors
+        assert "no change" not in result.output.lower(), (before, after)

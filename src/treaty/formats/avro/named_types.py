@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
+from treaty.contracts.text.json_reader import NotJson
 from treaty.contracts.text.json_reader import read as read_json_text
 from treaty.contracts.text.limits import Limits
 from treaty.contracts.values import Json
 from treaty.errors import InvalidDocument
+from treaty.formats.avro.types import PRIMITIVES
 from treaty.formats.naming import make_type_name
 from treaty.formats.nearby_files import NO_FILES, NearbyFile, NearbyFiles
 
@@ -18,6 +22,8 @@ Refuse = Callable[[str, str], InvalidDocument]
 RECORD_KINDS = ("record", "error")
 _NAMED_KINDS = (*RECORD_KINDS, "enum", "fixed")
 _SUFFIX = ".avsc"
+_TYPE_WORDS = (*PRIMITIVES, "null", "record", "enum", "array", "map", "fixed", "timestamp", "decimal", "date")
+_COMMENT_OR_TEXT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -156,13 +162,25 @@ def _is_type_name(text: str) -> bool:
 
 def looks_like_type_in_other_file(name: str) -> bool:
     """Whether an unknown name is probably a type of another file, not a misspelled primitive."""
-    return _is_type_name(name) and ("." in name or name[:1].isupper())
+    is_misspelled = bool(get_close_matches(name.lower(), _TYPE_WORDS, n=1, cutoff=0.75)) and "." not in name
+    return _is_type_name(name) and not is_misspelled
+
+
+def read_schema_text(text: str, source: str) -> Json:
+    """Read the JSON of a schema. Avro for Java allows comments, so they are removed if there are any."""
+    try:
+        return read_json_text(text, source, Limits())[0]
+    except NotJson:
+        plain = _COMMENT_OR_TEXT.sub(lambda part: part[0] if part[0][0] == '"' else "\n" * part[0].count("\n"), text)
+        if plain == text:
+            raise
+        return read_json_text(plain, source, Limits())[0]
 
 
 def _collect_file(file: NearbyFile) -> _Collection | None:
     """Collect the types of a file; None if it is not a valid schema."""
     try:
-        data, _ = read_json_text(file.text, file.path, Limits())
+        data = read_schema_text(file.text, file.path)
         return _collect(data, lambda message, hint: InvalidDocument(message))
     except InvalidDocument:
         return None

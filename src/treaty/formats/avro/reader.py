@@ -15,8 +15,7 @@ from treaty.contracts.findings import Place
 from treaty.contracts.foreign import ForeignConstruct, add_constructs
 from treaty.contracts.model import UNION, Contract, Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_VALUES, FieldPath
-from treaty.contracts.text.json_reader import read as read_json_text
-from treaty.contracts.text.limits import Limits, invalid_document
+from treaty.contracts.text.limits import invalid_document
 from treaty.contracts.values import FrozenMap, Json, abbreviate, freeze
 from treaty.errors import InvalidDocument
 from treaty.formats.avro.named_types import (
@@ -25,6 +24,7 @@ from treaty.formats.avro.named_types import (
     NamedTypes,
     default_type_name,
     looks_like_type_in_other_file,
+    read_schema_text,
 )
 from treaty.formats.avro.types import (
     ALIASES_PROPERTY,
@@ -54,7 +54,7 @@ MAX_FIELDS = 50_000
 
 def read(text: str, name: str, files: NearbyFiles = NO_FILES) -> ReadResult:
     """Read every record that is not part of another record in the file."""
-    data, _ = read_json_text(text, name, Limits())
+    data = read_schema_text(text, name)
     reader = Reader(name, data, files)
     parts = [reader.part(root) for root in reader.roots]
     contracts = assemble_contracts(parts, name)

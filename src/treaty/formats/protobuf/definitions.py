@@ -13,7 +13,7 @@ from treaty.formats.protobuf.types import SCALARS, is_well_known
 
 FEATURES = "features."
 MAX_IMPORTED_FILES = 200
-_KNOWN_IMPORTS = ("google/", "buf/validate/", "validate/", "gogoproto/", "protoc-gen-")
+_KNOWN_IMPORTS = ("google/protobuf/", "buf/validate/", "validate/", "gogoproto/", "protoc-gen-")
 """Imports that define well-known types and options, which need no file."""
 _SYNTAX_FEATURES = {
     "proto2": {"field_presence": "EXPLICIT", "enum_type": "CLOSED"},

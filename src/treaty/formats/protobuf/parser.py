@@ -101,11 +101,14 @@ _VISIBILITY = ("export", "local")
 
 
 def _rewrite_newer_syntax(text: str) -> str:
-    """Rewrite what the parser does not know: unquoted names in `reserved`, `export`, `local`, hexadecimal numbers.
+    """Rewrite what the parser does not know.
+
+    That is: unquoted names in `reserved`, `export`, `local`, hexadecimal numbers, comments within a statement.
 
     Lines stay where they are, so that errors name the right one.
     """
     parts = _TOKEN.findall(text)
+    _blank_inner_comments(parts)
     words = [index for index, part in enumerate(parts) if not part.isspace() and not part.startswith(("//", "/*"))]
     is_reserved = False
     for place, index in enumerate(words):
@@ -123,6 +126,16 @@ def _rewrite_newer_syntax(text: str) -> str:
         elif word[:2] in ("0x", "0X"):
             parts[index] = str(int(word, 16))
     return "".join(parts)
+
+
+def _blank_inner_comments(parts: list[str]) -> None:
+    """Replace the comments within statements by their line breaks."""
+    last = ";"
+    for index, part in enumerate(parts):
+        if not part.startswith(("//", "/*")):
+            last = last if part.isspace() else part
+        elif last not in (";", "{", "}"):
+            parts[index] = "\n" * part.count("\n")
 
 
 def _check_limits(text: str, source: str) -> None:
