@@ -42,7 +42,7 @@ def test_a_case_is_graded_as_its_table_says(kind: str, case: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize(("kind", "case"), [one for one in _cases() if "severity" in one.values[1]])
-def test_a_case_weighs_what_each_mode_says(kind: str, case: dict[str, Any]) -> None:
+def test_a_case_has_its_severity_in_each_mode(kind: str, case: dict[str, Any]) -> None:
     changes = diff(contract(case["before"]), contract(case["after"]))
 
     weights = {
@@ -53,7 +53,7 @@ def test_a_case_weighs_what_each_mode_says(kind: str, case: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize(("kind", "case"), [one for one in _cases() if "message" in one.values[1]])
-def test_a_case_says_its_message(kind: str, case: dict[str, Any]) -> None:
+def test_a_case_has_its_message(kind: str, case: dict[str, Any]) -> None:
     verdict = judge(diff(contract(case["before"]), contract(case["after"])))
 
     messages = [item.message for item in verdict.judged if item.change.kind == kind]

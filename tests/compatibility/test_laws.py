@@ -83,7 +83,7 @@ def test_judging_does_not_depend_on_the_order_of_fields(pair: tuple[Contract, Co
 
 
 @given(contract_pairs())
-def test_every_change_stands_once(pair: tuple[Contract, Contract]) -> None:
+def test_every_change_is_reported_once(pair: tuple[Contract, Contract]) -> None:
     changes: list[Change] = list(diff(*pair))
 
     assert len({(one.kind, one.path, one.direction) for one in changes}) == len(changes)
@@ -101,19 +101,19 @@ def test_a_mode_that_covers_another_refuses_at_least_as_much(pair: tuple[Contrac
 
 
 @given(contract_pairs())
-def test_nothing_graded_major_is_called_mere_information_in_full_mode(pair: tuple[Contract, Contract]) -> None:
+def test_every_major_change_is_an_error_in_full_mode(pair: tuple[Contract, Contract]) -> None:
     verdict = judge(diff(*pair), Mode.FULL)
 
     assert all(item.severity is Severity.ERROR for item in verdict.judged if item.grade.bump.name == "MAJOR")
 
 
-def test_every_term_of_a_field_rests_on_attributes_that_a_field_has() -> None:
+def test_every_field_term_depends_on_attributes_of_a_field() -> None:
     assert {name for term in FIELD_TERMS for name in term.depends_on} <= {one.name for one in fields(Field)}
     assert all(term.depends_on for term in FIELD_TERMS)
 
 
 @given(contract_pairs())
-def test_a_term_moves_only_with_the_attributes_it_rests_on(pair: tuple[Contract, Contract]) -> None:
+def test_a_term_changes_only_with_the_attributes_it_depends_on(pair: tuple[Contract, Contract]) -> None:
     for old in (field for item in pair[0].schema for field in item.fields):
         for new in (field for item in pair[1].schema for field in item.fields):
             for term in FIELD_TERMS:

@@ -99,13 +99,13 @@ def test_key_version_and_owner_hold_in_every_mode(mode: Mode, change: dict[str, 
     assert (kind, message) in [(one.id, one.message) for one in verdict.errors]
 
 
-def test_none_says_nothing_of_fields() -> None:
+def test_mode_none_reports_no_field() -> None:
     after = {**_without("ltv"), "version": "1.0.1"}
 
     assert _judge(after, Mode.NONE).findings == ()
 
 
-def test_a_change_that_breaks_both_ways_stands_once_under_full() -> None:
+def test_a_change_that_breaks_both_ways_is_reported_once_under_full() -> None:
     after = {**USERS, "version": "2.0.0", "primary_key": ["visits"], "fields": [*USERS["fields"][1:]]}
 
     found = [(one.id, one.path) for one in _judge(after, Mode.FULL).errors]
@@ -124,7 +124,7 @@ def test_a_change_that_breaks_both_ways_stands_once_under_full() -> None:
         ("none", "none", "none"),
     ],
 )
-def test_modes_join_to_what_both_ask_for(one: str, other: str, joined: str) -> None:
+def test_joining_two_modes_gives_the_weakest_that_covers_both(one: str, other: str, joined: str) -> None:
     assert Mode(one) | Mode(other) is Mode(joined)
     assert Mode(other) | Mode(one) is Mode(joined)
 
@@ -132,7 +132,7 @@ def test_modes_join_to_what_both_ask_for(one: str, other: str, joined: str) -> N
 @pytest.mark.parametrize(
     ("asked", "held_to"), [("none", "full"), ("backward", "full"), ("full_transitive", "full_transitive")]
 )
-def test_a_request_may_ask_for_more_than_the_pin_never_for_less(asked: str, held_to: str) -> None:
+def test_a_request_may_be_stricter_than_the_pinned_mode_but_not_weaker(asked: str, held_to: str) -> None:
     pinned = {**USERS, "change_policy": {"compatibility": "full"}}
 
     verdict = judge(diff(contract(pinned), contract({**pinned, "version": "1.0.1"})), Mode(asked))
@@ -140,7 +140,7 @@ def test_a_request_may_ask_for_more_than_the_pin_never_for_less(asked: str, held
     assert verdict.mode is Mode(held_to)
 
 
-def test_the_old_pin_holds_while_it_is_being_lowered() -> None:
+def test_lowering_the_pinned_mode_is_judged_by_the_old_mode() -> None:
     pinned = {**USERS, "change_policy": {"compatibility": "full"}}
     lowered = {**USERS, "version": "2.0.0", "change_policy": {"compatibility": "none"}}
 

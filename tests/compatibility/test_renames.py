@@ -56,7 +56,7 @@ def test_a_declared_rename_is_one_change_and_no_suggestion() -> None:
     assert suggest_renames(before, after) == ()
 
 
-def test_two_ids_say_that_there_are_two_fields() -> None:
+def test_fields_with_different_ids_are_different_fields() -> None:
     before, after = _fields({**CUSTOMER, "id": "one"}), _fields({**CUSTOMER, "id": "two", "name": "customer_reference"})
 
     assert suggest_renames(before, after) == ()

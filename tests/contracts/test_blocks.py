@@ -155,7 +155,7 @@ def test_a_block_of_another_shape_is_refused_where_it_is_authored(name: str, val
 
 
 @pytest.mark.parametrize(("name", "value"), OTHER_SHAPES)
-def test_a_custom_property_of_another_shape_is_somebody_elses(name: str, value: Any) -> None:
+def test_a_custom_property_of_another_shape_is_not_a_block(name: str, value: Any) -> None:
     strict = {**HEAD, "customProperties": [{"property": name, "value": value}]}
     contract = contract_from(strict)
 
@@ -176,7 +176,7 @@ def test_the_keys_of_a_field_are_read_either_way() -> None:
     assert [dict(field.treaty) for field in contract.schema[0].fields] == [keys, keys]
 
 
-def test_only_fields_take_the_keys_of_fields() -> None:
+def test_only_fields_accept_field_keys() -> None:
     with pytest.raises(InvalidDocument, match="unknown key 'unit'"):
         contract_from({**HEAD, "schema": [{"name": "orders", "unit": "EUR"}]})
 

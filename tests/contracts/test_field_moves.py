@@ -52,7 +52,7 @@ def test_moves_travel_as_a_custom_property_and_back() -> None:
     assert write_odcs(again, BlockStyle.CUSTOM) == strict
 
 
-def test_moves_stand_in_the_short_form_too() -> None:
+def test_the_short_form_accepts_field_moves() -> None:
     short = write_short_form(contract(_document(MOVES)))
 
     assert short["migration"]["fields"] == MOVES
@@ -76,7 +76,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("entry", "said"), WRONG, ids=[said for _, said in WRONG])
-def test_an_entry_that_makes_no_sense_is_refused_at_its_line(entry: dict[str, Any], said: str) -> None:
+def test_an_invalid_entry_is_refused_at_its_line(entry: dict[str, Any], said: str) -> None:
     text = write_yaml(_document([MOVES[2], entry]))
     first = text.splitlines().index("    back_default: false") + 2
 
@@ -90,6 +90,6 @@ def test_an_entry_that_makes_no_sense_is_refused_at_its_line(entry: dict[str, An
     assert finding.hint
 
 
-def test_a_misspelt_field_is_answered_with_what_was_meant() -> None:
+def test_a_misspelt_field_gets_a_suggestion() -> None:
     with pytest.raises(InvalidDocument, match="its fields: first"):
         contract(_document([{"to": "fist", "default": "x"}]))

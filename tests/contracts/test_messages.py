@@ -161,7 +161,7 @@ def test_every_part_has_its_line(text: str, pointer: tuple[str | int, ...], line
     assert str(loaded.place_of(pointer)) == f"orders.yaml:{line}"
 
 
-def test_every_field_leads_to_its_line() -> None:
+def test_every_field_has_its_line() -> None:
     loaded = load(YAML, "orders.yaml")
 
     found = {str(path): loaded.place_of(pointer).line for path, _, pointer in locate_fields(loaded.contract)}
@@ -178,7 +178,7 @@ def test_every_field_leads_to_its_line() -> None:
     }
 
 
-def test_a_merged_key_leads_to_where_it_is_merged() -> None:
+def test_a_merged_key_has_the_line_of_the_merge() -> None:
     text = "a: &a\n  x:\n    y: 1\nb:\n  <<: *a\n  z: 2\n"
     reading = read_document(text, "a.yaml")
 
@@ -186,7 +186,7 @@ def test_a_merged_key_leads_to_where_it_is_merged() -> None:
     assert [reading.place(pointer).line for pointer in (("b", "z"), ("b", "x"), ("b", "x", "y"))] == [6, 5, 3]
 
 
-def test_data_without_a_text_has_a_source_at_least() -> None:
+def test_data_without_a_text_has_a_source() -> None:
     with pytest.raises(InvalidDocument, match=r"^orders: "):
         contract_from({"apiVersion": "v3.2.0"}, "orders")
 
@@ -228,13 +228,13 @@ def test_every_mistake_is_named_at_once_from_top_to_bottom() -> None:
     assert [line for line, _, _ in _said(text)] == [4, 35, 40]
 
 
-def test_a_mistyped_name_is_recognised_where_the_name_is_missing() -> None:
+def test_a_mistyped_key_is_recognised_beside_the_missing_one() -> None:
     said = _said(YAML.replace("  - name: placed_at", "  - nam: placed_at"))
 
     assert (39, "unknown key 'nam' at schema[0].properties[2]", "did you mean 'name'?") in said
 
 
-def test_many_mistakes_are_counted_and_not_all_told() -> None:
+def test_many_mistakes_are_counted_and_not_all_shown() -> None:
     columns = [{"name": f"f{number}", "logicalType": "txt"} for number in range(50)]
     schema = [{"name": "orders", "properties": columns}]
     head = {"apiVersion": "v3.2.0", "kind": "DataContract", "id": "orders", "version": "1.0.0"}
@@ -258,7 +258,7 @@ def test_many_mistakes_are_counted_and_not_all_told() -> None:
         pytest.param({"dataset_id": "a", "apiVersion": "v3.2.0"}, "unknown key 'dataset_id'", id="both at once"),
     ],
 )
-def test_a_document_is_taken_for_the_form_it_resembles(data: dict[str, Any], says: str) -> None:
+def test_a_document_is_read_in_the_form_it_resembles(data: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidDocument) as caught:
         contract_from(data)
 

@@ -53,7 +53,7 @@ def test_the_primary_key_is_in_key_order(columns: list[dict[str, Any]], key: tup
         ({"unique": True}, False),
     ],
 )
-def test_a_field_is_required_if_it_says_so_or_is_a_key(keys: dict[str, Any], required: bool) -> None:
+def test_a_field_is_required_if_declared_or_a_key(keys: dict[str, Any], required: bool) -> None:
     (field,) = contract([{"name": "a", "logicalType": "string", **keys}]).schema[0].fields
 
     assert field.is_required is required
@@ -83,7 +83,7 @@ def test_a_contract_without_a_schema_has_no_objects() -> None:
     assert contract_from({**HEAD, "schema": []}).objects == ()
 
 
-def test_a_document_knows_its_form() -> None:
+def test_a_contract_has_the_form_of_its_document() -> None:
     short = {"dataset_id": "a", "version": "1.0.0", "owners": [], "fields": [{"name": "a", "type": "string"}]}
 
     assert contract_from(HEAD).form is Form.ODCS

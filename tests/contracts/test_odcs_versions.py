@@ -59,7 +59,7 @@ ONLY_3_0 = {
     "service level with a schedule of one's own": {
         "slaProperties": [{"property": "latency", "value": 4, "schedule": {"cron": "0 20 * * *"}}]
     },
-    "nobody's place in a team": {"team": [{"role": "owner", "dateIn": "2026-01-03"}]},
+    "a team member without a name": {"team": [{"role": "owner", "dateIn": "2026-01-03"}]},
     "team member with keys of one's own": {"team": [{"username": "a", "phone": "b"}]},
     "support channel with keys of one's own": {"support": [{"channel": "a", "url": "b", "ours": 1}]},
     "role with keys of one's own": {"roles": [{"role": "a", "ours": 1}]},

@@ -13,7 +13,7 @@ HEAD = {"apiVersion": "v3.2.0", "kind": "DataContract", "id": "orders", "version
 SLACK = {"support": [{"channel": "#orders", "url": "https://example.org"}]}
 
 CASES: dict[str, tuple[dict[str, Any], tuple[Owner, ...]]] = {
-    "nobody": ({}, ()),
+    "no owner": ({}, ()),
     "a block": ({"owners": [{"team": "checkout", "contact": "#checkout"}]}, (Owner("checkout", "#checkout"),)),
     "a block without a contact": ({"owners": [{"team": "checkout"}]}, (Owner("checkout"),)),
     "a block of two": ({"owners": [{"team": "a"}, {"team": "b"}]}, (Owner("a"), Owner("b"))),
@@ -22,7 +22,7 @@ CASES: dict[str, tuple[dict[str, Any], tuple[Owner, ...]]] = {
         (Owner("checkout"),),
     ),
     "a block before a team": ({"owners": [{"team": "a"}], "team": {"name": "b"}, **SLACK}, (Owner("a"),)),
-    "somebody else's custom property": (
+    "a custom property of another shape": (
         {"customProperties": [{"property": "owners", "value": "Ann"}], "team": {"name": "b"}},
         (Owner("b"),),
     ),
@@ -33,7 +33,7 @@ CASES: dict[str, tuple[dict[str, Any], tuple[Owner, ...]]] = {
         {"team": {"members": [{"username": "ann", "name": "Ann"}, {"username": "bob"}]}},
         (Owner("Ann"), Owner("bob")),
     ),
-    "a team of nobody": ({"team": {"members": []}}, ()),
+    "an empty team": ({"team": {"members": []}}, ()),
     "members": ({"team": [{"username": "ann"}, {"username": "bob"}]}, (Owner("ann"), Owner("bob"))),
     "members and a channel": ({"team": [{"username": "ann"}], **SLACK}, (Owner("ann", "#orders"),)),
     "members that have left": (
@@ -49,7 +49,7 @@ CASES: dict[str, tuple[dict[str, Any], tuple[Owner, ...]]] = {
 
 
 @pytest.mark.parametrize(("part", "owners"), CASES.values(), ids=CASES)
-def test_owners_are_read_from_where_they_stand(part: dict[str, Any], owners: tuple[Owner, ...]) -> None:
+def test_owners_are_read_from_every_place(part: dict[str, Any], owners: tuple[Owner, ...]) -> None:
     assert contract_from({**HEAD, **part}).owners == owners
 
 

@@ -52,7 +52,7 @@ def test_a_path_is_read_as_it_is_printed(text: str, path: FieldPath) -> None:
     ],
     ids=repr,
 )
-def test_what_is_no_path_is_refused_with_its_place(text: str) -> None:
+def test_an_invalid_path_is_refused_with_the_position(text: str) -> None:
     with pytest.raises(InvalidDocument, match=r"cannot read field path .* at character [0-9]+; write it like"):
         parse_path(text)
 
@@ -99,5 +99,5 @@ def test_a_path_with_an_object_covers_only_that_object() -> None:
     assert orders.covers(parse_path("id"))
 
 
-def test_a_path_knows_what_it_stands_in() -> None:
+def test_a_path_has_a_parent() -> None:
     assert str(parse_path("orders:customer.city").parent) == "orders:customer"

@@ -19,7 +19,7 @@ from treaty.errors import InvalidDocument
         *(r"^[\p{L} ]{1,50}$", r"^\p{L}[\p{L}\p{M}' -]{0,99}$", "^.{1,1000}$"),
     ],
 )
-def test_a_pattern_of_re2_is_fine(pattern: str) -> None:
+def test_a_pattern_in_re2_syntax_is_valid(pattern: str) -> None:
     assert PatternCheck().problem(pattern) is None
 
 
@@ -47,7 +47,7 @@ def test_a_pattern_of_re2_is_fine(pattern: str) -> None:
         pytest.param("(" * 1_000, id="a thousand open groups"),
     ],
 )
-def test_a_pattern_that_is_not_re2_has_a_problem_in_words(pattern: str) -> None:
+def test_a_pattern_outside_re2_syntax_has_a_message(pattern: str) -> None:
     problem = PatternCheck().problem(pattern)
 
     assert problem
@@ -88,7 +88,7 @@ WHERE: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("field", "where"), WHERE.values(), ids=WHERE)
-def test_a_pattern_that_is_not_re2_is_refused_wherever_it_stands(field: dict[str, Any], where: str) -> None:
+def test_a_pattern_outside_re2_syntax_is_refused_everywhere(field: dict[str, Any], where: str) -> None:
     with pytest.raises(InvalidDocument) as caught:
         contract_from(document([field]))
 

@@ -53,7 +53,7 @@ DURATIONS: list[tuple[Any, str | None, Any]] = [
 
 
 @pytest.mark.parametrize(("value", "unit", "expected"), DURATIONS)
-def test_a_duration_is_so_many_seconds(value: Any, unit: str | None, expected: Any) -> None:
+def test_a_duration_is_converted_to_seconds(value: Any, unit: str | None, expected: Any) -> None:
     assert parse_seconds(value, unit) == Fraction(expected)
     assert parse_quantity(value, unit) == Quantity("time", Fraction(expected))
 
@@ -88,7 +88,7 @@ def test_other_amounts_keep_their_dimension(value: Any, unit: str | None, dimens
     ],
     ids=repr,
 )
-def test_what_is_no_amount_is_no_quantity(value: Any) -> None:
+def test_a_text_that_is_not_an_amount_is_no_quantity(value: Any) -> None:
     assert parse_quantity(value) is None
     assert parse_quantity(value, "h") is None
     assert parse_seconds(value, "h") is None
@@ -113,7 +113,7 @@ def test_any_value_with_any_unit_is_a_quantity_or_none(value: Any, unit: str | N
 
 
 @given(st.integers(0, 10**6))
-def test_hours_are_minutes_are_seconds(hours: int) -> None:
+def test_equal_durations_in_different_units_are_equal(hours: int) -> None:
     said = [(hours, "h"), (hours * 60, "min"), (f"{hours * HOUR}s", None), (f"PT{hours}H", None)]
 
     assert {parse_quantity(value, unit) for value, unit in said} == {Quantity("time", Fraction(hours * HOUR))}

@@ -35,7 +35,7 @@ HEAD = {"apiVersion": "v3.2.0", "kind": "DataContract", "id": "orders", "version
     {**HEAD, "customProperties": [{"property": "a", "value": None}, {"property": "a", "value": {"b": [1, 1.0, True]}}]}
 )
 @example({**HEAD, "customProperties": [{"property": "tier", "value": "product"}, {"property": "tier", "value": 5}]})
-def test_a_strict_document_comes_out_as_it_went_in(document: Document) -> None:
+def test_a_strict_document_survives_a_round_trip(document: Document) -> None:
     contract = contract_from(document)
 
     assert as_json(document_of(contract)) == as_json(document)
@@ -47,7 +47,7 @@ def test_a_strict_document_comes_out_as_it_went_in(document: Document) -> None:
 @example({**HEAD, "tier": "product", "customProperties": [{"property": "a", "value": 1}]})
 @example(completed([{"name": "a", "logicalType": "string", "default": None, "unit": "EUR"}]))
 @example(completed([{"name": "a", "logicalType": "array", "items": {"logicalType": "string", "unit": "EUR"}}]))
-def test_an_authored_document_comes_out_as_it_went_in(document: Document) -> None:
+def test_an_authored_document_survives_a_round_trip(document: Document) -> None:
     contract = contract_from(document)
 
     assert as_json(document_of(contract)) == as_json(document)
@@ -85,7 +85,7 @@ def _field_keys(contract: Contract) -> list[tuple[str, FrozenMap]]:
 
 
 @given(authored_documents())
-def test_a_strict_export_says_the_same_as_what_was_authored(document: Document) -> None:
+def test_a_strict_export_equals_the_authored_contract(document: Document) -> None:
     authored = contract_from(document)
     exported = write_odcs(authored)
     again = contract_from(exported)
@@ -107,7 +107,7 @@ def test_blocks_of_a_strict_document_can_be_written_plainly(document: Document) 
 
 
 @given(short_documents())
-def test_a_strict_export_of_the_short_form_says_the_same(document: Document) -> None:
+def test_a_strict_export_equals_the_short_form(document: Document) -> None:
     short = contract_from(document)
     again = contract_from(write_odcs(short))
 
@@ -130,14 +130,14 @@ def _as_said(document: Document) -> Document:
 
 
 @given(short_documents())
-def test_a_document_in_the_short_form_comes_out_as_it_went_in(document: Document) -> None:
+def test_a_short_form_survives_a_round_trip(document: Document) -> None:
     written = document_of(contract_from(document))
 
     assert as_json(_as_said(written)) == as_json(_as_said(document))
 
 
 @given(short_documents())
-def test_what_the_short_form_writes_can_be_read_as_the_same_contract(document: Document) -> None:
+def test_a_written_short_form_is_read_as_the_same_contract(document: Document) -> None:
     contract = contract_from(document)
     again = contract_from(document_of(contract))
 
@@ -154,7 +154,7 @@ def test_a_document_reads_the_same_from_yaml_from_json_and_from_data(document: D
 
 
 @given(documents())
-def test_reading_and_writing_leave_the_data_alone(document: Document) -> None:
+def test_reading_and_writing_do_not_change_the_data(document: Document) -> None:
     before = copy.deepcopy(document)
     contract = contract_from(document)
     written = document_of(contract)

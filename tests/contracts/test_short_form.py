@@ -68,7 +68,7 @@ def test_the_short_form_becomes_the_model_of_odcs() -> None:
 
 
 @pytest.mark.parametrize("document", [SMALL, FULL], ids=["small", "full"])
-def test_the_short_form_reads_from_yaml_and_json_and_comes_out_again(document: dict[str, Any]) -> None:
+def test_the_short_form_survives_yaml_and_json(document: dict[str, Any]) -> None:
     for text in (write_yaml(document), write_json(document)):
         written = document_of(load(text).contract)
         assert as_json(written) == as_json({"status": "draft", **document})
@@ -82,13 +82,13 @@ def test_the_short_form_reads_from_yaml_and_json_and_comes_out_again(document: d
         pytest.param({"status": "deprecated", "deprecation": {"migration_guide": "https://a"}}, id="deprecated by it"),
     ],
 )
-def test_a_deprecation_beside_the_short_form_comes_out_again(part: dict[str, Any]) -> None:
+def test_a_deprecation_block_in_the_short_form_survives(part: dict[str, Any]) -> None:
     contract = contract_from({**SMALL, **part})
 
     assert contract_from(document_of(contract)).treaty.deprecation == contract.treaty.deprecation
 
 
-def test_a_deprecation_uri_and_a_deprecation_add_up() -> None:
+def test_a_deprecation_uri_and_a_deprecation_block_are_merged() -> None:
     contract = contract_from({**SMALL, "deprecation_uri": "https://a", "deprecation": {"sunset_date": "2026-06-30"}})
     expected = Deprecation(sunset_date="2026-06-30", migration_guide="https://a")
 
@@ -103,25 +103,25 @@ def test_two_guides_that_differ_are_refused() -> None:
         contract_from(document)
 
 
-def test_owners_of_nobody_come_out_again() -> None:
+def test_an_empty_list_of_owners_survives() -> None:
     document = {**SMALL, "owners": []}
 
     assert as_json(document_of(contract_from(document))) == as_json({"status": "draft", **document})
 
 
-def test_a_lag_of_any_size_comes_out_again() -> None:
+def test_a_lag_of_any_size_survives() -> None:
     document = {**SMALL, "freshness_sla": {"max_lag_seconds": 10**30 + 1}}
 
     assert document_of(contract_from(document))["freshness_sla"] == {"max_lag_seconds": 10**30 + 1}
 
 
-def test_an_empty_measurement_comes_out_again() -> None:
+def test_an_empty_measurement_survives() -> None:
     document = {**SMALL, "freshness_sla": {"max_lag_seconds": 60, "measurement": ""}}
 
     assert document_of(contract_from(document))["freshness_sla"] == {"max_lag_seconds": 60, "measurement": ""}
 
 
-def test_treatys_own_blocks_stand_beside_the_short_form() -> None:
+def test_the_short_form_accepts_extension_blocks() -> None:
     document = {**SMALL, "status": "active", "delivery": {"guarantee": "exactly_once"}, "tier": "product"}
     contract = contract_from(document)
 
@@ -151,7 +151,7 @@ def test_treatys_own_blocks_stand_beside_the_short_form() -> None:
             "needs a deprecation_uri",
             id="deprecated with a notice and no plan",
         ),
-        pytest.param({"primary_key": ["nobody"]}, "'nobody' is not declared", id="key that is no field"),
+        pytest.param({"primary_key": ["missing"]}, "'missing' is not declared", id="key that is no field"),
         pytest.param({"primary_key": ["user_id", "user_id"]}, "primary_key", id="key given twice"),
         pytest.param({"freshness_sla": {"max_lag_seconds": 0}}, "freshness_sla", id="no lag"),
         pytest.param({"freshness_sla": {}}, "freshness_sla", id="empty freshness"),
@@ -166,7 +166,7 @@ def test_what_the_short_form_does_not_allow_is_refused(part: dict[str, Any], say
     assert says in str(caught.value)
 
 
-def test_odcs_is_written_in_the_short_form_as_far_as_it_goes() -> None:
+def test_odcs_is_written_in_the_short_form_as_far_as_possible() -> None:
     document = {
         "apiVersion": "v3.1.0",
         "kind": "DataContract",
@@ -218,7 +218,7 @@ HEAD = {"apiVersion": "v3.0.2", "kind": "DataContract", "id": "orders", "version
         pytest.param({"property": "ours", "value": "product"}, id="of another name"),
     ],
 )
-def test_somebody_elses_custom_property_does_not_become_a_block(entry: dict[str, Any]) -> None:
+def test_another_custom_property_does_not_become_a_block(entry: dict[str, Any]) -> None:
     schema = [{"name": "orders", "properties": [{"name": "id", "logicalType": "string"}]}]
     written = write_short_form(contract_from({**HEAD, "schema": schema, "customProperties": [entry]}))
 

@@ -30,14 +30,14 @@ def _contract(**keys: Any) -> DataContract:
     return DataContract(**{**given, **keys})
 
 
-def test_a_model_becomes_the_contract_its_document_says() -> None:
+def test_a_model_is_converted_to_the_contract_of_its_document() -> None:
     model = _contract(primary_key=["user_id", "active_date"], freshness_sla=FreshnessSLA(max_lag_seconds=60))
 
     assert model.to_contract() == contract_from(model.as_document())
     assert model.to_contract().schema[0].primary_key == ("user_id", "active_date")
 
 
-def test_a_model_comes_back_from_its_contract() -> None:
+def test_a_model_is_restored_from_its_contract() -> None:
     model = _contract(status="deprecated", deprecation_uri="https://example.org", description="a")
 
     assert DataContract.from_contract(model.to_contract()) == model
@@ -47,7 +47,7 @@ def test_a_field_is_found_by_its_name() -> None:
     model = _contract()
 
     assert model.field("plan") == FIELDS[2]
-    assert model.field("nobody") is None
+    assert model.field("missing") is None
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_field_is_found_by_its_name() -> None:
         pytest.param({"version": "1.0.0\n"}, id="version with a line break"),
         pytest.param({"owners": []}, id="no owners"),
         pytest.param({"fields": []}, id="no fields"),
-        pytest.param({"primary_key": ["nobody"]}, id="key that is no field"),
+        pytest.param({"primary_key": ["missing"]}, id="key that is no field"),
         pytest.param({"fields": [FIELDS[0], FIELDS[0]]}, id="field given twice"),
         pytest.param({"status": "deprecated"}, id="deprecated without a plan"),
         pytest.param({"dataset_id": ""}, id="no id"),
@@ -65,13 +65,13 @@ def test_a_field_is_found_by_its_name() -> None:
         pytest.param({"unknown": 1}, id="unknown key"),
     ],
 )
-def test_a_model_that_does_not_hold_together_is_refused(keys: dict[str, Any]) -> None:
+def test_an_inconsistent_model_is_refused(keys: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         _contract(**keys)
 
 
 @given(short_documents().filter(lambda document: bool(document["owners"])))
-def test_a_model_says_what_its_document_says(document: Document) -> None:
+def test_a_model_has_the_data_of_its_document(document: Document) -> None:
     known = {key: value for key, value in document.items() if key in DataContract.model_fields}
     model = DataContract.model_validate(known)
 

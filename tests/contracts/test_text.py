@@ -63,7 +63,7 @@ MERGES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("line", "expected"), MERGES.values(), ids=MERGES)
-def test_a_merge_key_lays_a_mapping_under_another(line: str, expected: dict[str, Any]) -> None:
+def test_a_merge_key_adds_the_keys_of_another_mapping(line: str, expected: dict[str, Any]) -> None:
     assert read_document(f"a: &a {{x: 1, y: 2}}\n{line}\n").data["b"] == expected
 
 
@@ -98,7 +98,7 @@ HEAD = {"apiVersion": "v3.2.0", "kind": "DataContract", "id": "orders", "version
         pytest.param({1: "a"}, id="key that is a number"),
     ],
 )
-def test_data_that_json_cannot_say_is_refused(value: Any) -> None:
+def test_data_that_json_cannot_represent_is_refused(value: Any) -> None:
     with pytest.raises(InvalidDocument):
         contract_from({**HEAD, "customProperties": [{"property": "a", "value": value}]})
 
@@ -119,7 +119,9 @@ def test_data_nested_without_end_is_refused() -> None:
 @example({"a": 2**64, "b": -(2**70), "c": -0.0, "d": 1e308, "e": 5e-324}, True, None)
 @example({"a": "1e999", "b": "9" * 1_000, "c": "\u2028\x7f\\ud8"}, False, None)
 @example({"a": 1e300, "b": 10**320}, True, None)
-def test_json_reads_as_pythons_own_reader_has_it(data: dict[str, Any], only_ascii: bool, indent: int | None) -> None:
+def test_json_is_read_as_the_standard_library_reads_it(
+    data: dict[str, Any], only_ascii: bool, indent: int | None
+) -> None:
     text = json.dumps(data, ensure_ascii=only_ascii, indent=indent)
     assert repr(read_json(text).data) == repr(json.loads(text)) == repr(data)  # 1, 1.0 and true are told apart
 

@@ -16,7 +16,7 @@ from treaty.contracts.text.writer import write_json, write_yaml
 
 
 @pytest.mark.parametrize("text", AWKWARD_TEXTS, ids=ascii)
-def test_an_awkward_text_is_still_that_text(text: str) -> None:
+def test_an_awkward_text_is_unchanged(text: str) -> None:
     data = {"value": text, "list": [text, [text]], "inside": {"value": text, "text": f"{text}\n{text}"}}
 
     assert read_document(write_yaml(data)).data == data
@@ -24,7 +24,7 @@ def test_an_awkward_text_is_still_that_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", AWKWARD_TEXTS, ids=ascii)
-def test_an_awkward_key_is_still_that_key(text: str) -> None:
+def test_an_awkward_key_is_unchanged(text: str) -> None:
     data = {text: 1, "inside": [{text: {text: "a"}}]}
 
     assert read_document(write_yaml(data)).data == data
@@ -46,12 +46,12 @@ def test_a_value_keeps_its_kind(value: Any) -> None:
 
 
 @given(st.dictionaries(texts(), json_values(max_leaves=8), min_size=1))
-def test_whatever_json_can_say_reads_back_from_yaml(data: dict[str, Any]) -> None:
+def test_every_json_value_survives_yaml(data: dict[str, Any]) -> None:
     assert as_json(read_document(write_yaml(data)).data) == as_json(data)
 
 
 @given(st.dictionaries(texts(), json_values(max_leaves=8), min_size=1))
-def test_whatever_json_can_say_reads_back_from_json(data: dict[str, Any]) -> None:
+def test_every_json_value_survives_json(data: dict[str, Any]) -> None:
     assert as_json(read_document(write_json(data)).data) == as_json(data)
 
 

@@ -135,7 +135,7 @@ def test_a_type_widens_only_into_one_that_holds_all_its_values(narrow: DataType,
         (DataType("vector", "3×float32"), "vector(3×float32)"),
     ],
 )
-def test_a_type_reads_as_people_write_it(kind: DataType, text: str) -> None:
+def test_a_type_is_printed_as_people_write_it(kind: DataType, text: str) -> None:
     assert str(kind) == text
 
 

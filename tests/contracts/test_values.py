@@ -26,13 +26,13 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
-def test_values_are_the_same_as_json_is(one: Any, other: Any) -> None:
+def test_values_that_are_equal_in_json_are_equal(one: Any, other: Any) -> None:
     assert json_equal(one, other)
     assert json_equal(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_values_differ_as_json_does(one: Any, other: Any) -> None:
+def test_values_that_differ_in_json_differ(one: Any, other: Any) -> None:
     assert not json_equal(one, other)
     assert not json_equal([one], [other])
     assert not json_equal({"a": one}, {"a": other})
@@ -77,5 +77,5 @@ def test_a_frozen_map_cannot_be_changed() -> None:
     ("value", "text"),
     [("a", "a"), (5, "5"), (None, "null"), ({"a": [1]}, '{"a": [1]}'), ("x" * 100, "x" * 59 + "…")],
 )
-def test_a_value_is_told_briefly(value: Any, text: str) -> None:
+def test_a_long_value_is_abbreviated(value: Any, text: str) -> None:
     assert abbreviate(value) == text

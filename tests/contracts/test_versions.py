@@ -32,7 +32,7 @@ def test_a_version_has_three_parts(text: str, expected: tuple[int, int, int]) ->
     ],
     ids=ascii,
 )
-def test_what_is_no_version_is_refused(text: str) -> None:
+def test_an_invalid_version_is_refused(text: str) -> None:
     assert try_parse_version(text) is None
     with pytest.raises(InvalidDocument, match=r"is not a version; write MAJOR\.MINOR\.PATCH") as caught:
         parse_version(text)
@@ -107,13 +107,13 @@ def test_a_range_holds_the_versions_it_says(text: str, inside: list[str], outsid
     ],
     ids=repr,
 )
-def test_what_is_no_range_is_refused(text: str) -> None:
+def test_an_invalid_range_is_refused(text: str) -> None:
     with pytest.raises(InvalidDocument, match=r"is not a version range; write \^1\.2, ~1\.2, 1\.x or =1\.2\.3"):
         parse_range(text)
 
 
 @given(some_versions, some_versions)
-def test_a_caret_range_holds_what_changes_nothing_that_leads(low: Version, version: Version) -> None:
+def test_a_caret_range_keeps_the_first_part_that_is_not_zero(low: Version, version: Version) -> None:
     leading = next((index for index, part in enumerate(low.to_tuple()[:3]) if part), 2)
 
     expected = version >= low and version.to_tuple()[: leading + 1] == low.to_tuple()[: leading + 1]
@@ -149,7 +149,7 @@ BUMPS = [
 
 
 @pytest.mark.parametrize(("before", "after", "bump"), BUMPS)
-def test_a_bump_is_the_first_part_that_moved_up(before: str, after: str, bump: Bump) -> None:
+def test_a_bump_is_the_first_part_that_increased(before: str, after: str, bump: Bump) -> None:
     assert bump_between(parse_version(before), parse_version(after)) is bump
 
 

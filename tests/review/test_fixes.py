@@ -34,7 +34,7 @@ def test_a_document_is_fixed_as_its_case_says(case: dict[str, Any]) -> None:
         assert "set version: 2.0.0 by hand" in done.reason
 
 
-def test_a_mark_of_utf_8_stays() -> None:
+def test_a_byte_order_mark_is_kept() -> None:
     text = "\ufeffapiVersion: v3.2.0\nkind: DataContract\nid: a\nversion: 1.0.0\nstatus: active\n"
 
     done = fix(text.encode(), "1.1.0", [])
@@ -43,7 +43,7 @@ def test_a_mark_of_utf_8_stays() -> None:
     assert done.content.decode() == text.replace("1.0.0", "1.1.0")
 
 
-def test_what_is_no_utf_8_is_not_touched() -> None:
+def test_a_file_that_is_not_utf_8_is_not_changed() -> None:
     assert isinstance(fix(b"version: 1.0.0\n\xff", "2.0.0", CHANGES), NotFixed)
 
 

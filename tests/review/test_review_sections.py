@@ -50,7 +50,7 @@ def _only(before: dict[str, Any], after: dict[str, Any], **more: Any) -> Contrac
     return one
 
 
-def test_readers_are_named_by_the_fields_that_hit_them() -> None:
+def test_affected_consumers_are_named_with_their_fields() -> None:
     one = _only({"orders.yaml": V1, "readers.yaml": READERS}, {"orders.yaml": BROKEN, "readers.yaml": READERS})
 
     assert [(party.name, party.effect, party.fields) for party in one.affected] == [
@@ -71,7 +71,7 @@ def test_each_consumer_gets_advice_for_its_own_fields() -> None:
     assert planner.steps == (Step("city", "removed: stop reading it"),)
 
 
-def test_a_contract_made_from_this_one_is_hit_by_what_it_takes() -> None:
+def test_a_derived_contract_is_affected_by_the_fields_it_uses() -> None:
     made = {"id": "sales", "lineage": [{"contract": "orders@1", "fields": ["total"]}], "fields": [ID]}
 
     one = _only({"orders.yaml": V1, "sales.yaml": made}, {"orders.yaml": BROKEN, "sales.yaml": made})
@@ -81,7 +81,7 @@ def test_a_contract_made_from_this_one_is_hit_by_what_it_takes() -> None:
     ]
 
 
-def test_who_reads_a_removed_contract_is_hit() -> None:
+def test_consumers_of_a_removed_contract_are_affected() -> None:
     one = _only({"orders.yaml": V1, "readers.yaml": READERS}, {"readers.yaml": READERS})
 
     assert [party.name for party in one.having("hit")] == ["counter", "ledger", "notebook", "planner"]
@@ -150,7 +150,7 @@ def test_a_stricter_policy_names_the_children_it_finds_in_breach() -> None:
     assert finding.message.startswith("orders 1.0.0 would violate this policy: ")
 
 
-def test_lint_that_the_base_had_already_is_counted_not_held_against_the_branch() -> None:
+def test_lint_findings_of_the_base_are_only_counted() -> None:
     bare = {"name": "status", "logicalType": "string", "description": "Whether the order was reviewed."}
     old = {"version": "1.0.0", "fields": [ID, bare]}
     new = {"version": "1.1.0", "fields": [ID, bare, {**bare, "name": "flag"}]}
@@ -170,7 +170,7 @@ def test_a_waiver_lets_a_foreign_schema_break() -> None:
     assert _only(before, after, project=rules([waiver])).may_merge
 
 
-def test_findings_stand_at_lines_of_the_branch() -> None:
+def test_findings_have_lines_of_the_branch() -> None:
     one = _only({"orders.yaml": V1}, {"orders.yaml": BROKEN})
 
     places = {finding.id: finding.place for finding in one.of(Section.COMPATIBILITY)}
@@ -225,7 +225,7 @@ def test_findings_of_the_registry_are_included() -> None:
     assert not one.version_is_enough
 
 
-def test_a_consumer_that_both_know_is_named_once() -> None:
+def test_a_consumer_known_to_repository_and_registry_is_named_once() -> None:
     known = Affected("ledger", "consumer", "hit", ("total",), (Step(None, "said"),), known_from="registry")
     desk = Desk(RegistryAnswer("1.0.0", affected=(known,)))
 

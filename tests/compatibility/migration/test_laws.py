@@ -36,7 +36,7 @@ def _undeclared(contract: Contract) -> Contract:
 
 @settings(max_examples=40)
 @given(contracts())
-def test_a_contract_becomes_itself_exactly(contract: Contract) -> None:
+def test_a_contract_maps_to_itself_exactly(contract: Contract) -> None:
     path = _way(contract, contract)
 
     for item in path.objects:
@@ -49,7 +49,7 @@ def test_a_contract_becomes_itself_exactly(contract: Contract) -> None:
 
 @settings(max_examples=40)
 @given(contract_pairs())
-def test_every_field_of_either_line_is_served_or_told_to_be_missing(pair: tuple[Contract, Contract]) -> None:
+def test_every_field_of_either_line_is_served_or_reported_missing(pair: tuple[Contract, Contract]) -> None:
     for item in _way(*pair).objects:
         for shim, target in ((item.back, item.before), (item.forward, item.after)):
             assert [step.field for step in shim.steps] == list(target.fields)
@@ -59,7 +59,7 @@ def test_every_field_of_either_line_is_served_or_told_to_be_missing(pair: tuple[
 
 @settings(max_examples=40)
 @given(contract_pairs())
-def test_what_is_not_exact_says_why(pair: tuple[Contract, Contract]) -> None:
+def test_an_inexact_field_has_a_reason(pair: tuple[Contract, Contract]) -> None:
     path = _way(*pair)
 
     for step in (one for item in path.objects for shim in item.shims for one in shim.walk()):
@@ -78,7 +78,7 @@ def test_there_is_a_view_unless_a_required_field_is_missing(pair: tuple[Contract
 
 @settings(max_examples=40)
 @given(contracts())
-def test_renames_there_and_back_are_nothing(contract: Contract) -> None:
+def test_renames_in_both_directions_cancel_out(contract: Contract) -> None:
     assume(_is_writable(contract))
     plain = _undeclared(contract)
     before = replace(plain, objects=tuple(map(_with_ids, contract.schema)))

@@ -28,7 +28,7 @@ def way(before: list[Any], after: list[Any], moves: list[Any] | None = None) -> 
 
 @pytest.mark.parametrize("case", FIELDS, ids=lambda case: case["case"])
 @pytest.mark.parametrize("direction", ["forward", "back"])
-def test_a_field_is_made_as_the_case_says(case: dict[str, Any], direction: str) -> None:
+def test_a_field_is_converted_as_its_case_says(case: dict[str, Any], direction: str) -> None:
     path = way(case["before"], case["after"], case.get("moves"))
 
     shim: Shim = getattr(path.objects[0], direction)
@@ -42,7 +42,7 @@ def test_a_field_is_made_as_the_case_says(case: dict[str, Any], direction: str) 
 
 
 @pytest.mark.parametrize("direction", ["forward", "back"])
-def test_the_story_is_as_faithful_as_it_says(direction: str) -> None:
+def test_the_story_has_the_stated_fidelity(direction: str) -> None:
     path = migration_path(contract_from(STORY["before"]), contract_from(STORY["after"]))
 
     shim: Shim = getattr(path.objects[0], direction)
@@ -57,7 +57,7 @@ def test_there_is_no_view_without_a_required_field() -> None:
         view_sql(path.objects[0].back, ("v",), ("t",))
 
 
-def test_sql_that_nobody_read_is_in_no_view() -> None:
+def test_unchecked_sql_is_in_no_view() -> None:
     path = migration_path(contract_from(STORY["before"]), contract_from(STORY["after"]))
 
     with pytest.raises(InvalidDocument, match="declared for full_name was not checked"):
@@ -98,7 +98,7 @@ WRONG: dict[str, tuple[list[Any], str]] = {
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=str)
-def test_what_a_block_cannot_mean_is_refused(wrong: str) -> None:
+def test_an_impossible_migration_block_is_refused(wrong: str) -> None:
     moves, said = WRONG[wrong]
     item = {"logicalType": "object", "properties": [{"name": "a", "logicalType": "string"}]}
     fields = [
@@ -111,7 +111,7 @@ def test_what_a_block_cannot_mean_is_refused(wrong: str) -> None:
         way(fields, fields, moves)
 
 
-def test_a_block_left_over_from_an_earlier_line_says_nothing() -> None:
+def test_the_migration_block_of_an_earlier_line_is_ignored() -> None:
     before = contract_from(STORY["after"])
     after = contract_from({**STORY["after"], "version": "2.1.0"})
 

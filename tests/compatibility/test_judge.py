@@ -1,4 +1,4 @@
-"""Compatible is a fact, admissible is policy: lines, migration plans and whole histories."""
+"""Whether a version is accepted: lines, migration plans and histories."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _orders(version: str, *names: str, **rest: Any) -> Contract:
     return contract({"version": version, "fields": [{"name": name, "logicalType": "string"} for name in names], **rest})
 
 
-def test_the_first_version_of_a_contract_is_admitted() -> None:
+def test_the_first_version_of_a_contract_is_accepted() -> None:
     verdict = admit([], _orders("1.0.0", "order_id"))
 
     assert verdict.compatible
@@ -177,7 +177,7 @@ def test_a_transitive_mode_stays_within_the_line() -> None:
     assert admit(history, _orders("2.1.0", "a", "c"), Mode.BACKWARD_TRANSITIVE).admissible
 
 
-def test_an_additive_change_asks_nothing_of_consumers() -> None:
+def test_an_additive_change_requires_nothing_of_consumers() -> None:
     verdict = admit([_orders("1.0.0", "a")], _orders("1.1.0", "a", "b"), Mode.FULL_TRANSITIVE)
 
     assert verdict.admissible

@@ -51,7 +51,7 @@ def _pair(before: Any, after: Any, version: str) -> tuple[Contract, Contract]:
 
 
 @pytest.mark.parametrize(("row", "before", "after", "bump"), TABLE, ids=[row[0] for row in TABLE])
-def test_each_common_change_asks_for_its_bump(row: str, before: Any, after: Any, bump: str) -> None:
+def test_each_common_change_requires_its_bump(row: str, before: Any, after: Any, bump: str) -> None:
     verdict = judge(diff(*_pair(before, after, "1.2.4")))
 
     needed = {"MAJOR": "2.0.0", "MINOR": "1.3.0", "PATCH": "1.2.4"}
@@ -94,7 +94,7 @@ def test_the_same_promise_in_other_units_is_no_change() -> None:
     assert list(diff(before, after)) == []
 
 
-def test_a_version_that_is_not_semantic_is_judged_but_not_admitted() -> None:
+def test_a_version_that_is_not_semantic_is_judged_and_refused() -> None:
     before, after = contract({**_customers(), "version": "1"}), contract({**_customers(EMAIL), "version": "2.0.0"})
 
     verdict = judge(diff(before, after))
@@ -106,14 +106,14 @@ def test_a_version_that_is_not_semantic_is_judged_but_not_admitted() -> None:
 class TestGrading:
     """Teams can re-grade kinds in policy."""
 
-    def test_a_team_asks_for_more(self) -> None:
+    def test_a_team_raises_the_bump_of_a_kind(self) -> None:
         grading = parse_grading({"field_added": "major"})
 
         verdict = judge(diff(*_pair(_customers(), _customers(EMAIL), "1.3.0")), grading=grading)
 
         assert verdict.required_bump is Bump.MAJOR
 
-    def test_a_team_asks_for_less_and_the_mode_follows(self) -> None:
+    def test_a_team_lowers_the_grade_of_a_kind(self) -> None:
         grading = parse_grading({"field_enum_added": {"bump": "minor", "breaks": []}})
         after = _customers({**EMAIL, "enum": [{"value": "a"}]})
 
@@ -121,6 +121,20 @@ class TestGrading:
 
         assert verdict.admissible
         assert verdict.required_bump is Bump.MINOR
+
+    def test_a_team_names_custom_properties_that_carry_meaning(self) -> None:
+        before, after = ({**EMAIL, "customProperties": [{"property": "Rounding-Mode", "value": one}]} for one in "ab")
+        changes = diff(*_pair(_customers(before), _customers(after), "1.3.0"))
+
+        verdict = judge(changes, grading=parse_grading({}, ["rounding_mode"]))
+
+        assert judge(changes).required_bump is Bump.PATCH
+        assert verdict.required_bump is Bump.MAJOR
+        assert [item.change.kind for item in verdict.judged] == ["custom_meaning_changed"]
+
+    def test_a_name_of_a_custom_property_is_a_text(self) -> None:
+        with pytest.raises(InvalidDocument, match="meaning_properties is a list of names of custom properties, not 5"):
+            parse_grading({}, [5])
 
     @pytest.mark.parametrize(
         ("data", "said"),
@@ -132,6 +146,6 @@ class TestGrading:
             ({"field_added": 3}, "is a bump, or a mapping with bump and breaks"),
         ],
     )
-    def test_a_wrong_grade_is_refused_with_the_way_out(self, data: dict[str, Any], said: str) -> None:
+    def test_an_invalid_grade_is_refused_with_a_hint(self, data: dict[str, Any], said: str) -> None:
         with pytest.raises(InvalidDocument, match=said.replace("(", "\\(")):
             parse_grading(data)
