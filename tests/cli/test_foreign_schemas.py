@@ -298,7 +298,7 @@ def test_every_table_of_a_file_is_compared(treaty: Treaty, write: Write) -> None
 
 
 def _incompatible() -> Iterator[tuple[str, str, str]]:
-    """Yield the suffix and both texts of every pair that Avro's or Protobuf's own tool calls incompatible."""
+    """Yield the suffix and both texts of every pair that the format's own tool calls incompatible."""
     for case in read_document((CASES / "incompatible" / "avro.yaml").read_bytes()).data["cases"]:
         sides = [case[side] for side in ("before", "after")]
         fields = [[{"name": "a", "type": side.get("type")}] for side in sides]
@@ -311,6 +311,8 @@ def _incompatible() -> Iterator[tuple[str, str, str]]:
             for body in (case["before"], case["after"])
         )
         yield ".proto", before, after
+    for case in read_document((CASES / "incompatible" / "json_schema.yaml").read_bytes()).data["cases"]:
+        yield ".schema.json", case["before"], case["after"]
 
 
 def test_diff_never_says_no_change_of_what_the_format_calls_incompatible(treaty: Treaty, write: Write) -> None:
@@ -319,3 +321,35 @@ def test_diff_never_says_no_change_of_what_the_format_calls_incompatible(treaty:
 
         assert result.code in (0, 3), result.errors
         assert "no change" not in result.output.lower(), (before, after)
+
+
+def test_schemas_that_are_named_after_their_files_are_versions_of_one(treaty: Treaty, write: Write) -> None:
+    before = write("v1.schema.json", '{"type": "object", "properties": {"a": {"type": "string"}}}')
+    wider = write("v2.schema.json", '{"type": "object", "properties": {"a": {"type": "string"}, "b": {}}}')
+    closed = write("v3.schema.json", '{"type": "object", "properties": {"a": {"type": "string"}}, "minProperties": 1}')
+
+    added, judged = treaty("diff", before, wider), treaty("diff", before, closed)
+
+    assert (added.code, judged.code) == (0, 3)
+    assert "optional field 'b' added" in added.output
+    assert "foreign_construct_changed" in judged.output
+    assert "contract_id_changed" not in judged.output
+
+
+def test_a_json_schema_without_an_object_says_so(treaty: Treaty, write: Write) -> None:
+    file = write("types.schema.json", '{"$defs": {"money": {"type": "number"}}}')
+    result = treaty("diff", file, file)
+
+    assert result.code == 2
+    assert "the schema does not describe an object; it only defines: money" in result.errors
+
+
+def test_references_are_followed_to_files_beside_the_schema(treaty: Treaty, write: Write) -> None:
+    write("money.json", '{"type": "number", "minimum": 0}')
+    order = write("order.schema.json", '{"type": "object", "properties": {"total": {"$ref": "money.json"}}}')
+
+    result = treaty("convert", order, "--to", "odcs")
+
+    (total,) = read_document(result.output).data["schema"][0]["properties"]
+    assert total["logicalTypeOptions"] == {"minimum": 0}
+    assert "lost:" not in result.errors

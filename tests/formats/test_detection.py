@@ -21,6 +21,12 @@ MODELS = "version: 2\n\nmodels: # ours\n\n  - name: orders\n"
         ("db/x.ddl", "CREATE EXTERNAL TABLE t (id int)", "sql"),
         ("schemas/order.json", SCHEMA, "json-schema"),
         ("schemas/order.schema.json", '{"type": "object", "properties": {}}', "json-schema"),
+        ("schemas/types.schema.json", '{"$defs": {}}', "json-schema"),
+        (
+            "schemas/name.json",
+            '{"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"}',
+            "json-schema",
+        ),
         ("schemas/order.yaml", "$schema: https://json-schema.org/draft/2020-12/schema\nproperties: {}", "json-schema"),
         ("models/schema.yml", MODELS, "dbt"),
         ("tables/orders.json", STRUCT, "spark"),

@@ -24,7 +24,7 @@ from treaty.formats.json_schema import read as read_schema
 from treaty.formats.json_schema.composition import MAX_FOLLOWED_REFERENCES
 
 FORMAT = get_format("json-schema")
-INCOMPATIBLE = read_document((CASES / "json_schema" / "incompatible.yaml").read_bytes()).data["pairs"]
+INCOMPATIBLE = read_document((CASES / "incompatible" / "json_schema.yaml").read_bytes()).data["cases"]
 
 
 def _accepts(schema: Any, instance: Any) -> bool | None:

@@ -20,7 +20,9 @@ _CONTRACT_KEY = re.compile(
     r"""^\s*["']?(?:kind["']?\s*:\s*["']?DataContract|dataset_id["']?\s*:|apiVersion["']?\s*:)""", re.MULTILINE
 )
 _JSON_SCHEMA_URI = re.compile(r"""["']?\$schema["']?\s*:\s*["']?https?://json-schema\.org/""")
-_SCHEMA_KEYWORD = re.compile(r"""["']?(?:properties|\$ref|anyOf|oneOf)["']?\s*:""")
+_SCHEMA_KEYWORD = re.compile(
+    r"""["']?(?:type|properties|patternProperties|\$ref|\$defs|definitions|allOf|anyOf|oneOf)["']?\s*:"""
+)
 _DBT_MODELS = re.compile(r"^models:[^\S\n]*(?:#.*)?\n(?:[^\S\n]*(?:#.*)?\n)*[^\S\n]*-[^\S\n]+", re.MULTILINE)
 _STRUCT_TYPE = re.compile(r'"type"\s*:\s*"struct"')
 
@@ -41,8 +43,7 @@ def never(path: str, text: str) -> bool:
 def is_json_schema(path: str, text: str) -> bool:
     """Detect a JSON Schema by its `$schema` URI or by a file name such as orders.schema.json."""
     head = text[:_MAX_INSPECTED_CHARS]
-    has_schema_suffix = path.endswith((".schema.json", ".schema.yaml", ".schema.yml"))
-    is_schema = _JSON_SCHEMA_URI.search(head) is not None or (has_schema_suffix and path.endswith(".json"))
+    is_schema = path.endswith(".schema.json") or _JSON_SCHEMA_URI.search(head) is not None
     return (
         is_schema
         and _SCHEMA_KEYWORD.search(head) is not None

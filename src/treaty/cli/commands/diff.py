@@ -60,10 +60,33 @@ def _judge(
     if before == after == STANDARD_INPUT:
         raise typer.BadParameter("only one of the two documents can come from standard input")
     settings = load_settings(config)
-    changes, old, new = _compare(load_all(before, settings.limits), load_all(after, settings.limits), after)
+    old_contracts, new_contracts = load_all(before, settings.limits), load_all(after, settings.limits)
+    new_contracts = _name_alike(old_contracts, new_contracts, before, after)
+    changes, old, new = _compare(old_contracts, new_contracts, after)
     asked = parse_mode(mode) if mode else settings.mode()
     rules = parse_semantics(semantics) if semantics else Semantics.CONTRACT
     return judge(changes, asked, settings.grading(), rules), old, new
+
+
+def _name_alike(old: list[LoadedContract], new: list[LoadedContract], before: str, after: str) -> list[LoadedContract]:
+    """Return the new contracts; if both schemas have only the names of their files, the new one gets the old name."""
+    from dataclasses import replace
+
+    if not (len(old) == len(new) == 1 and _has_file_name(old[0], before) and _has_file_name(new[0], after)):
+        return new
+    name = old[0].contract.id
+    (item,) = new[0].contract.schema
+    return [replace(new[0], contract=replace(new[0].contract, id=name, objects=(replace(item, name=name),)))]
+
+
+def _has_file_name(loaded: LoadedContract, reference: str) -> bool:
+    """Whether a JSON Schema or Spark schema states no name, and is named after its file."""
+    from treaty.contracts.model import Form
+
+    contract, path = loaded.contract, reference.replace("\\", "/").replace(":", "/")
+    is_schema = contract.form is Form.SCHEMA and path.lower().endswith((".json", ".schema.yaml", ".schema.yml"))
+    names = {item.name for item in contract.schema}
+    return is_schema and names == {contract.id} and path.rpartition("/")[2].startswith(f"{contract.id}.")
 
 
 def _compare(
