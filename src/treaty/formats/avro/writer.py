@@ -34,10 +34,20 @@ from treaty.formats.avro.types import (
 from treaty.formats.losses import find_losses
 from treaty.formats.naming import is_identifier, make_field_names, make_identifier
 from treaty.formats.notes import NOTE_KEY, make_note, make_object_note, note_entry, require_objects
-from treaty.formats.results import WriteResult
+from treaty.formats.results import Loss, WriteResult
 
 TITLE = "Avro"
 REASONS = {"*": "Avro cannot express it"}
+UNCHECKED_REASONS = {"*": "kept as a note, which Avro does not check", "type": "kept as a note; Avro has no such type"}
+RULE_WORDS = frozenset(
+    {
+        *("type", "enum", "required", "unique", "primaryKey", "quality", "relationships", "content"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern", "format"),
+        *("minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
+        *("json_schema", "json-schema", "protobuf"),
+    }
+)
+"""First words of losses that are rules for data; others are descriptions, owners, units and the like."""
 
 
 def write(contract: Contract) -> WriteResult:
@@ -45,7 +55,25 @@ def write(contract: Contract) -> WriteResult:
     plain = require_objects(contract, TITLE)
     records = _Writer(plain).records()
     text = write_json(records[0] if len(records) == 1 else records)
-    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS))
+    losses = find_losses(contract, read(text, contract.id).contracts, REASONS)
+    return WriteResult(text, (*losses, *find_carried_rules(contract, records)))
+
+
+def find_carried_rules(contract: Contract, records: list[dict[str, Json]]) -> Iterator[Loss]:
+    """Yield the rules that only the notes carry: Avro accepts data that violate them."""
+    bare = write_json([strip_notes(record) for record in records])
+    for loss in find_losses(contract, read(bare, contract.id).contracts, UNCHECKED_REASONS):
+        if loss.what.partition(" ")[0] in RULE_WORDS:
+            yield replace(loss, is_carried=True)
+
+
+def strip_notes(node: Json) -> Json:
+    """Return a schema without its notes."""
+    if isinstance(node, list):
+        return [strip_notes(one) for one in node]
+    if isinstance(node, dict):
+        return {key: strip_notes(value) for key, value in node.items() if key != NOTE_KEY}
+    return node
 
 
 class _Writer:
