@@ -89,3 +89,50 @@ def test_a_contract_without_objects_has_nothing_to_write(form: Any) -> None:
 def test_an_older_contract_format_is_only_read(form: Any) -> None:
     with pytest.raises(InvalidDocument, match=f"{form.title} is only read; write odcs instead"):
         form.write(contract({}))
+
+
+ORDERS = {
+    "schema": [
+        {
+            "name": "orders",
+            "properties": [
+                {"name": "total", "logicalType": "number", "logicalTypeOptions": {"minimum": 0, "multipleOf": 5}},
+                {"name": "note", "logicalType": "string", "logicalTypeOptions": {"minLength": 2, "pattern": "^a"}},
+            ],
+        },
+        {"name": "later"},
+    ]
+}
+UNCHECKED = "(no constraint or data test checks it)"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "checks", "lost"),
+    [
+        (
+            "postgres",
+            [["total >= 0"], ["LENGTH(note) >= 2"]],
+            [f"orders:total: multipleOf 5 {UNCHECKED}", f"orders:note: pattern ^a {UNCHECKED}"],
+        ),
+        (
+            "spark",
+            [[], []],
+            [
+                f"orders:total: minimum 0 {UNCHECKED}",
+                f"orders:total: multipleOf 5 {UNCHECKED}",
+                f"orders:note: minLength 2 {UNCHECKED}",
+                f"orders:note: pattern ^a {UNCHECKED}",
+            ],
+        ),
+    ],
+)
+def test_rules_are_dbt_constraints_or_named_as_unchecked(dialect: str, checks: Any, lost: list[str]) -> None:
+    written = get_format("dbt").write(contract(ORDERS), dialect=dialect)
+    orders, later = read_document(written.text).data["models"]
+
+    constraints = [column.get("constraints", []) for column in orders["columns"]]
+    assert [[one["expression"] for one in listed] for listed in constraints] == checks
+    assert [str(loss) for loss in written.losses] == lost
+    assert all(loss.is_carried for loss in written.losses)
+    assert orders["config"]["contract"] == {"enforced": True}
+    assert "contract" not in later["config"]  # dbt refuses an enforced contract without columns

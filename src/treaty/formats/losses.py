@@ -37,6 +37,23 @@ def find_losses(
     )
 
 
+_RULES = frozenset(
+    {
+        *("required", "unique", "primaryKey", "enum", "relationships", "quality", "pattern", "format", "multipleOf"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "uniqueItems"),
+        *("minItems", "maxItems", "minProperties", "maxProperties"),
+    }
+)
+"""Terms that rows are held to."""
+
+
+def find_carried_rules(contract: Contract, native: Sequence[Contract], why: str) -> tuple[Loss, ...]:
+    """Return the rules that only notes carry: those that the text does not state once its notes are removed."""
+    losses = find_losses(contract, native, {"*": why})
+    rules = (loss for loss in losses if loss.what.partition(" ")[0] in _RULES)
+    return tuple(replace(loss, is_carried=True) for loss in rules)
+
+
 class _Comparison:
     """Compares two contracts term by term."""
 

@@ -10,11 +10,12 @@ from treaty.contracts.text.writer import write_yaml
 from treaty.contracts.types import normalize_type
 from treaty.contracts.values import Json, thaw
 from treaty.formats.dbt.reader import ColumnReader, Reader, read
-from treaty.formats.losses import find_losses, is_same_type
-from treaty.formats.notes import make_note, make_object_note, note_entry, require_objects
+from treaty.formats.losses import find_carried_rules, find_losses, is_same_type
+from treaty.formats.notes import NOTE_KEY, make_note, make_object_note, note_entry, require_objects
 from treaty.formats.results import WriteResult
 from treaty.formats.sql.columns import is_valid_reference
 from treaty.formats.sql.renderer import SqlRenderer
+from treaty.formats.sql.writer import bound_conditions
 
 TITLE = "dbt"
 REASONS = {"*": "schema.yml cannot express it"}
@@ -26,7 +27,16 @@ def write(contract: Contract, dialect: str = "spark") -> WriteResult:
     writer = _Writer(plain, SqlRenderer(dialect))
     models = [writer.model(item, index) for index, item in enumerate(plain.schema)]
     text = write_yaml({"version": 2, "models": models})
-    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS))
+    losses = find_losses(contract, read(text, contract.id).contracts, REASONS)
+    native = read(write_yaml({"models": _without_notes(models)}), contract.id).contracts
+    return WriteResult(text, (*losses, *find_carried_rules(contract, native, "no constraint or data test checks it")))
+
+
+def _without_notes(value: Json) -> Json:
+    """Return a part of the file without the notes in its metadata."""
+    if isinstance(value, dict):
+        return {key: _without_notes(part) for key, part in value.items() if key != NOTE_KEY}
+    return [_without_notes(part) for part in value] if isinstance(value, list) else value
 
 
 class _Writer:
@@ -42,7 +52,7 @@ class _Writer:
             model["description"] = item.description
         if tags := item.more.get("tags"):
             model["tags"] = thaw(tags)
-        config: dict[str, Json] = {"contract": {"enforced": True}}
+        config: dict[str, Json] = {"contract": {"enforced": True}} if item.fields else {}
         model["config"] = config
         keys = list(item.primary_key)
         if len(keys) > 1:
@@ -50,6 +60,8 @@ class _Writer:
         native = Reader(self.contract.id).part({**model, "constraints": [], "columns": []}).contract
         if note := note_entry(make_object_note(self.contract, index, native)):
             config["meta"] = note
+        if not config:
+            del model["config"]
         model["columns"] = [self._column(field, composite=len(keys) > 1) for field in item.fields]
         return model
 
@@ -58,9 +70,11 @@ class _Writer:
         if field.description:
             column["description"] = field.description
         column["data_type"] = self.renderer.type(field)
-        constraints = [{"type": "not_null"}] if field.is_required else []
+        constraints: list[dict[str, str]] = [{"type": "not_null"}] if field.is_required else []
         if field.primary_key and not composite:
             constraints.append({"type": "primary_key"})
+        if self.renderer.dialect.checks:
+            constraints += [{"type": "check", "expression": text} for text in bound_conditions(field, self.renderer)]
         if constraints:
             column["constraints"] = constraints
         if tests := [*_tests(field)]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from treaty.contracts.model import Contract, Field
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.text.writer import write_json
 from treaty.contracts.values import EMPTY, Json
-from treaty.formats.losses import find_losses
+from treaty.formats.losses import find_carried_rules, find_losses
 from treaty.formats.notes import NOTE_KEY, make_note, require_objects
 from treaty.formats.results import WriteResult
 from treaty.formats.spark.reader import Reader, read
@@ -36,8 +37,19 @@ _MAX_PRECISION = 38
 def write(contract: Contract) -> WriteResult:
     """Write the first object of a contract as a StructType."""
     plain = require_objects(contract, TITLE)
-    text = write_json(_struct(plain.schema[0].fields))
-    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS))
+    struct = _struct(plain.schema[0].fields)
+    text = write_json(struct)
+    losses = find_losses(contract, read(text, contract.id).contracts, REASONS)
+    native = read(write_json(_without_notes(struct)), contract.id).contracts
+    carried = find_carried_rules(replace(contract, objects=contract.schema[:1]), native, "Spark does not check it")
+    return WriteResult(text, (*losses, *(loss for loss in carried if loss.path)))
+
+
+def _without_notes(value: Json) -> Json:
+    """Return a part of a StructType without the notes in its metadata."""
+    if isinstance(value, dict):
+        return {key: _without_notes(part) for key, part in value.items() if key != NOTE_KEY}
+    return [_without_notes(part) for part in value] if isinstance(value, list) else value
 
 
 def _struct(fields: tuple[Field, ...]) -> dict[str, Json]:

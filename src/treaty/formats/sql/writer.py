@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.values import EMPTY
@@ -20,7 +19,7 @@ from treaty.formats.sql.renderer import SqlRenderer
 
 TITLE = "SQL"
 _COMPARISONS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
-_ORDERED = ("integer", "number", "date", "timestamp", "time")
+_TEMPORAL = ("date", "timestamp", "time")
 _NOT_IN_POSTGRES = re.compile(r"\(\?(?!:)|\\[pPQCzGkK]|\\x\{|\[\[:\^|\*\+|\+\+|\?\+")
 """Parts of RE2 patterns that PostgreSQL reads differently or not at all."""
 _LENGTHS = {"minLength": ">=", "maxLength": "<="}
@@ -53,6 +52,21 @@ def _reasons(dialect: str) -> dict[str, str]:
         "type": f"{dialect} has no such type",
         "physicalType": f"{dialect} stores it as another type",
     }
+
+
+def bound_conditions(field: Field, renderer: SqlRenderer) -> Iterator[str]:
+    """Yield the conditions for the range of a column and the length of its texts."""
+    name, options = renderer.identifier(field.physical_name or field.name or ""), field.options or EMPTY
+    for option, sign in _COMPARISONS.items():
+        bound = options.get(option)
+        if field.logical_type in ("integer", "number") and type(bound) in (int, float):
+            yield f"{name} {sign} {renderer.value(bound)}"  # integers may have a decimal bound
+        elif field.logical_type in _TEMPORAL and (value := renderer.typed_value(bound, field)) is not None:
+            yield f"{name} {sign} {value}"
+    for option, sign in _LENGTHS.items() if field.logical_type == "string" else ():
+        in_type = option == "maxLength" and f"({options.get(option)})" in renderer.type(field)
+        if type(options.get(option)) is int and not in_type:
+            yield f"LENGTH({name}) {sign} {options[option]}"
 
 
 class _Tables:
@@ -143,26 +157,14 @@ class _Table:
             values = [self.renderer.typed_value(item["value"], field) for item in field.enum]
             if all(value is not None for value in values):
                 yield f"{name} IN ({', '.join(str(value) for value in values)})"
-        for option, sign in _COMPARISONS.items():
-            bound = options.get(option)
-            if type(bound) is not bool and kind in _ORDERED and (value := self._bound(bound, field)) is not None:
-                yield f"{name} {sign} {value}"
+        yield from bound_conditions(field, self.renderer)
         if kind != "string":
             return
-        for option, sign in _LENGTHS.items():
-            in_type = option == "maxLength" and f"({options.get(option)})" in self.renderer.type(field)
-            if type(options.get(option)) is int and not in_type:
-                yield f"LENGTH({name}) {sign} {options[option]}"
         pattern = options.get("pattern")
         if isinstance(pattern, str) and self.renderer.name != "postgres":
             yield f"REGEXP_MATCHES({name}, {self.renderer.text(pattern)})"
         elif isinstance(pattern, str) and not _NOT_IN_POSTGRES.search(pattern):
             yield f"{name} ~ {self.renderer.text(pattern)}"
-
-    def _bound(self, value: Any, field: Field) -> str | None:
-        """Return a bound as a literal; integers may have a decimal bound."""
-        is_number = field.logical_type in ("integer", "number") and type(value) in (int, float)
-        return self.renderer.value(value) if is_number else self.renderer.typed_value(value, field)
 
     def _targets(self, field: Field) -> Iterator[tuple[int, str]]:
         """Return the key that a field refers to and its table; only the first reference fits in a column definition."""
