@@ -48,12 +48,19 @@ def test_environment_variables_override_the_file(tmp_path: Path) -> None:
     assert settings.limits == Limits(bytes=5000, depth=10)
 
 
+def test_custom_properties_that_carry_meaning_are_read_with_the_grades(tmp_path: Path) -> None:
+    settings = load_settings(_project(tmp_path, "meaning_properties: [Rounding-Mode]\n"), environment={})
+
+    assert settings.grading().meaning_properties == {"roundingmode"}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("compatability: full\n", "treaty.yaml:1: unknown setting 'compatability'; did you mean 'compatibility'"),
         ("limits: {depth: -1}\n", "limits.depth must be an integer above 0, not -1"),
         ("limits: {width: 3}\n", "unknown limit 'width'; use: aliases, bytes, depth, nodes"),
+        ("meaning_properties: currency\n", "'meaning_properties' must be a list, not 'currency'"),
         ("waivers: none\n", "'waivers' must be a list, not 'none'"),
         ("lint: {rules: [a]}\n", "'rules' must be a mapping"),
         ("- a\n", "a document is a mapping"),

@@ -187,7 +187,7 @@ def _later_versions(document: Schema) -> tuple[str, ...]:
     """Return the versions after the stated one, oldest first; none if the stated version is unknown."""
     versions = tuple(EDITS)
     stated = document.get("apiVersion")
-    return versions[: versions.index(stated)][::-1] if stated in EDITS else ()
+    return versions[: versions.index(stated)][::-1] if isinstance(stated, str) and stated in EDITS else ()
 
 
 def _violations(document: Schema, validator: jsonschema_rs.Validator, place_of: PlaceOf) -> list[Violation]:
