@@ -115,15 +115,28 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return places
 
 
-INSTANCES = st.dictionaries(
-    st.sampled_from(["a", "b", "c", "d"]),
-    st.recursive(
-        SCALARS,
-        lambda inner: (
-            st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "d"]), inner, max_size=2)
-        ),
-        max_leaves=4,
+_VALUES: list[Any] = [
+    *(None, True, False, 0, 1, 2, 2.5, 3, -3, "", "a", "ab", "abc", "12", "2024-01-01"),
+    *(
+        [],
+        [1],
+        [1, 1],
+        ["a", 1],
+        [None],
+        [[], {}],
+        {},
+        {"a": 1},
+        {"b": "a"},
+        {"a": {"b": None}},
+        {"a": "", "b": 2, "d": 0},
     ),
-    max_size=3,
-)
+]
+INSTANCES: list[Any] = [
+    {},
+    *({name: value} for name in ("a", "b", "c") for value in _VALUES),
+    *({"a": value, "b": other} for value in _VALUES[:13:2] for other in (None, 1, "ab", [1], {"a": 1})),
+    *({"a": 1, "b": "a", "d": value} for value in (None, 1, "a")),
+    *({"d": value} for value in _VALUES[::4]),
+    {"a": 1, "b": 1, "c": 1, "d": 1},
+]
 """Rows with the properties of the schemas and one more."""

@@ -9,7 +9,6 @@ from typing import Any
 import jsonschema
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.documents import CASES, contract
@@ -27,14 +26,21 @@ FORMAT = get_format("json-schema")
 INCOMPATIBLE = read_document((CASES / "incompatible" / "json_schema.yaml").read_bytes()).data["cases"]
 
 
-def _accepts(schema: Any, instance: Any) -> bool | None:
-    """Return the judgement of jsonschema, or None if the schema is no schema or refers to itself without end."""
+def _accepts(schema: Any, instance: Any) -> bool:
+    """Return the judgement of jsonschema, by the draft that the schema states."""
     validator = jsonschema.validators.validator_for(schema, default=Draft202012Validator)
+    validator.check_schema(schema)
+    return bool(validator(schema).is_valid(instance))
+
+
+def _judge(schema: Any) -> list[bool] | None:
+    """Return the judgements of jsonschema on all instances, or None if the schema is no schema."""
     try:
-        validator.check_schema(schema)
-        return bool(validator(schema).is_valid(instance))
-    except (jsonschema.SchemaError, RecursionError):
+        Draft202012Validator.check_schema(schema)
+    except jsonschema.SchemaError:
         return None
+    validator = Draft202012Validator(schema)
+    return [validator.is_valid(instance) for instance in INSTANCES]
 
 
 def _read(schema: Any) -> tuple[Contract, ...]:
@@ -54,33 +60,30 @@ def test_incompatible_schemas_are_never_reported_as_unchanged(case: dict[str, An
     assert [f"{change.kind} {change.field or change.subject}" for change in diff(old, new)] == case["kinds"]
 
 
-@settings(max_examples=120, deadline=None)
-@given(schema_pairs(), st.lists(INSTANCES, min_size=4, max_size=8))
-def test_schemas_that_differ_on_an_instance_differ_in_the_diff(
-    pair: tuple[dict[str, Any], dict[str, Any]], instances: list[Any]
-) -> None:
+@settings(max_examples=100, deadline=None)
+@given(schema_pairs())
+def test_schemas_that_differ_on_an_instance_differ_in_the_diff(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     before, after = pair
-    judged = [(_accepts(before, one), _accepts(after, one)) for one in instances]
-    if None in {verdict for both in judged for verdict in both} or all(one == other for one, other in judged):
+    old_verdicts, new_verdicts = _judge(before), _judge(after)
+    if old_verdicts is None or new_verdicts is None or old_verdicts == new_verdicts:
         return
 
     assert [change for old, new in zip(_read(before), _read(after), strict=True) for change in diff(old, new)]
 
 
-@settings(max_examples=60, deadline=None)
-@given(schemas(), st.lists(INSTANCES, min_size=4, max_size=8))
-def test_a_schema_that_was_read_and_written_accepts_the_same(schema: dict[str, Any], instances: list[Any]) -> None:
-    read = FORMAT.read(json.dumps(schema), name="x.schema.json")
-    written = FORMAT.write(read.contracts[0])
-    if any("it refers to a schema" in loss.why or "$ref" in loss.what for loss in written.losses):
-        return
-    back = json.loads(written.text)
-    if "$ref" in written.text:
+@settings(max_examples=50, deadline=None)
+@given(schemas())
+def test_a_schema_that_was_read_and_written_accepts_the_same(schema: dict[str, Any]) -> None:
+    """Except that a written schema also checks formats, and that names of recursive definitions are lost by name."""
+    written = FORMAT.write(_read(schema)[0])
+    before, after = _judge(schema), _judge(json.loads(written.text)) if "$ref" not in written.text else None
+    if before is None or after is None or any("refers to a schema" in loss.why for loss in written.losses):
         return
 
-    for instance in instances:
-        judged = _accepts(schema, instance)
-        assert judged is None or judged == _accepts(back, instance), instance
+    if '"format"' in json.dumps(schema):
+        assert [old for old, new in zip(before, after, strict=True) if new and not old] == []
+    else:
+        assert before == after
 
 
 @pytest.mark.parametrize("dialect", ["2020-12", "draft-07"])

@@ -43,7 +43,8 @@ def field_required_added(change: Change) -> str:
     """An optional field became required, or a new field is required.
 
     Why it hurts: existing rows may lack the value and fail validation. A new required field also demands a value from
-    writers and readers that still use the old schema.
+    writers and readers that still use the old schema. The same kind is reported if an optional field must no longer be
+    null, or no longer be absent (`treaty.missing_as`).
 
     Example: `phone` goes from optional to required, but rows of the last three years have no value.
 
@@ -62,7 +63,8 @@ def field_required_removed(change: Change) -> str:
     """A required field became optional.
 
     Why it hurts: a reader that never saw a null in this field may see one now. Existing data stays valid, so this is a
-    MINOR change; the modes `forward` and `full` refuse it.
+    MINOR change; the modes `forward` and `full` refuse it. The same kind is reported if an optional field may now be
+    null, or absent, and could not be before.
 
     Example: checkout no longer asks for `phone`.
 
