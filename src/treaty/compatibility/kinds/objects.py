@@ -119,6 +119,18 @@ def foreign_construct_changed(change: Change) -> str:
     return f"{place}{change.subject} changed: {moved}; what this means for data and readers cannot be judged"
 
 
+@kind("foreign.part", {Direction.ADDED: Grade(Bump.MINOR)})
+def foreign_part_added(change: Change) -> str:
+    """A foreign schema has one more part beside its data: a call, an extension, a value of an enum that no field uses.
+
+    No action is needed: existing data and readers do not know the part. If such a part is removed or changed, the
+    change is reported as `foreign_construct_changed`.
+
+    Example: a service in a .proto file has one more `rpc`.
+    """
+    return f"{change.subject} added: {abbreviate(change.after)}"
+
+
 @kind("object.primary_key", {Direction.REPLACED: Grade(Bump.MAJOR, BOTH)}, always=True)
 def primary_key_changed(change: Change) -> str:
     """The primary key has different fields, or the same fields in a different order.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from treaty.compatibility.changes import Direction
 from treaty.compatibility.terms import guarantees, quality_rules, service_levels
 from treaty.compatibility.terms.annotations import (
     UniqueNames,
@@ -18,6 +19,7 @@ from treaty.compatibility.terms.annotations import (
 )
 from treaty.compatibility.terms.comparison import (
     Compare,
+    Difference,
     Term,
     alternatives,
     flag,
@@ -128,6 +130,26 @@ def _block(name: str, compare: Compare) -> Term:
     return Term(f"contract.{name}", lambda contract: getattr(contract.treaty, name), compare, frozenset({name}))
 
 
+_PARTS = ("protobuf rpc ", "protobuf enum ", "protobuf extension ", "avro message ")
+"""Foreign constructs that stand beside the data of a contract, so that one more of them breaks nothing."""
+
+
+def _construct_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
+    """Compare foreign constructs, except for parts that are new."""
+    yield from keyed(replaced)(
+        before, {key: text for key, text in after.items() if key not in _new_parts(before, after)}
+    )
+
+
+def _added_parts(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
+    for key in _new_parts(before, after):
+        yield Difference(Direction.ADDED, None, after[key], key)
+
+
+def _new_parts(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    return sorted(key for key in after.keys() - before.keys() if key.startswith(_PARTS))
+
+
 CONTRACT_TERMS: tuple[Term, ...] = (
     Term("contract.id", lambda contract: contract.id, swapped),
     Term("sla", _levels, keyed(service_levels.compare_levels)),
@@ -147,7 +169,8 @@ CONTRACT_TERMS: tuple[Term, ...] = (
     Term("contract.servers", _servers, keyed(replaced)),
     Term("contract.description", _descriptions, keyed(replaced)),
     Term("definition", definitions, keyed(alternatives)),
-    Term("foreign", foreign_constructs, keyed(replaced)),
+    Term("foreign", foreign_constructs, _construct_changes),
+    Term("foreign.part", foreign_constructs, _added_parts),
     Term("contract.metadata", _contract_metadata, keyed(replaced)),
     Term("contract.metadata", _contract_notes, in_both(replaced)),
 )

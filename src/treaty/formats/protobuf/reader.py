@@ -65,8 +65,9 @@ def read(text: str, name: str, files: NearbyFiles = NO_FILES) -> ReadResult:
     file = parse_file(text, name)
     reader = _Reader(file, files)
     contracts = [make_contract(root.name, reader.object(root)) for root in reader.roots]
-    first = replace(contracts[0], custom_properties=add_constructs(None, reader.unused_parts()))
-    return ReadResult(validate_contracts([first, *contracts[1:]], name), tuple(reader.losses))
+    parts = reader.unused_parts()
+    contracts = [replace(one, custom_properties=add_constructs(None, parts[one.id])) for one in contracts]
+    return ReadResult(validate_contracts(contracts, name), tuple(reader.losses))
 
 
 class _Reader:
@@ -101,16 +102,33 @@ class _Reader:
             more=FrozenMap({"deprecated": True}) if options.get("deprecated") is True else EMPTY,
         )
 
-    def unused_parts(self) -> list[ForeignConstruct]:
-        """Return what the file defines and no message uses: enums, services and extensions."""
+    def unused_parts(self) -> dict[str, list[ForeignConstruct]]:
+        """Return what the file defines and no message uses, by the root message that it belongs to.
+
+        A call belongs to its request, an enum to the message around it, and an extension to the extended message. What
+        belongs to none of the messages goes to the first one.
+        """
         used = {name for names in self._uses.values() for name in names}
-        enums = [one for one in self.own if one.is_enum and one.name not in used]
-        found = [ForeignConstruct.of(FORMAT_NAME, f"enum {one.local_name}", _enum_numbers(one.node)) for one in enums]
+        parts: dict[str, list[ForeignConstruct]] = {root.name: [] for root in self.roots}
+        for enum in (one for one in self.own if one.is_enum and one.name not in used):
+            values = _enum_numbers(enum.node).items()
+            home = parts[self._home(enum.name.rpartition(".")[0])]
+            home += [make_construct(f"enum {enum.local_name} {name}", str(number)) for name, number in values]
         for element in self.file.elements:
             if type(element).__name__ == "Service":
                 self.losses.append(Loss("", f"service {element.name}", "a contract describes data, not service calls"))
-                found += _calls(element)
-        return found + [one for element in self.file.elements for one in _extensions(element)]
+                for request, call in _calls(element):
+                    parts[self._home(request)].append(call)
+            for extended, extension in _extensions(element):
+                parts[self._home(extended)].append(extension)
+        return parts
+
+    def _home(self, name: str) -> str:
+        """Return the root message that is or contains a message; the first one if none does."""
+        match = resolve_type(self.known, name, self.file.package)
+        names = [root.name for root in self.roots]
+        containing = (one for one in names if match and (one == match.name or match.name in self._reachable(one)))
+        return next(containing, names[0])
 
     def _roots(self) -> list[Definition]:
         messages = [one for one in self.own if not one.is_enum and not one.is_group]
@@ -294,25 +312,29 @@ def _message_constructs(message: Definition, options: Mapping[str, Any]) -> list
     return found + ([ForeignConstruct.of(FORMAT_NAME, OTHER_FEATURES, features)] if features else [])
 
 
-def _calls(service: Any) -> list[ForeignConstruct]:
+def _calls(service: Any) -> list[tuple[str, ForeignConstruct]]:
+    """Return the calls of a service, each with the name of its request."""
+
     def side(part: Any) -> str:
         return f"({'stream ' if part.stream else ''}{part.type})"
 
+    calls = [one for one in service.elements if type(one).__name__ == "Method"]
+    texts = [f"{side(one.input_type)} returns {side(one.output_type)}" for one in calls]
     return [
-        make_construct(f"rpc {service.name}.{one.name}", f"{side(one.input_type)} returns {side(one.output_type)}")
-        for one in service.elements
-        if type(one).__name__ == "Method"
+        (one.input_type.type, make_construct(f"rpc {service.name}.{one.name}", text))
+        for one, text in zip(calls, texts, strict=True)
     ]
 
 
-def _extensions(element: Any) -> list[ForeignConstruct]:
-    """Return the fields that an `extend` block adds to a message, also of blocks inside messages."""
+def _extensions(element: Any) -> list[tuple[str, ForeignConstruct]]:
+    """Return the fields that an `extend` block adds, also in messages, each with the name of the extended message."""
     if type(element).__name__ == "Message":
         return [one for inner in element.elements for one in _extensions(inner)]
     if type(element).__name__ != "Extension":
         return []
     fields = [one for one in element.elements if hasattr(one, "number")]
-    return [make_construct(f"extension {element.typeName} {one.name}", _signature(one)) for one in fields]
+    name = element.typeName
+    return [(name, make_construct(f"extension {name} {one.name}", _signature(one))) for one in fields]
 
 
 def _signature(node: Any) -> str:
