@@ -90,6 +90,41 @@ def test_a_changed_audit_log_is_found(treaty: Treaty, tmp_path: Path) -> None:
     assert "entry 1" in result.output
 
 
+@pytest.mark.parametrize(
+    ("statements", "said"),
+    [
+        (
+            "DROP TRIGGER versions_do_not_change; UPDATE versions SET parsed = '{}';",
+            "version orders 1.0.0 was changed outside the registry; entry 1 recorded it differently",
+        ),
+        (
+            "UPDATE versions SET status = 'retired';",
+            "status of version orders 1.0.0 was changed outside the registry; entry 1 recorded it differently",
+        ),
+        (
+            "DROP TRIGGER versions_are_kept; DELETE FROM versions;",
+            "version orders 1.0.0 was deleted outside the registry; entry 1 recorded it",
+        ),
+        (
+            "INSERT INTO tokens VALUES ('intruder', 'x', 'd', 'admin', NULL, '[]', 0, 'x', 0, NULL);",
+            "token intruder was added outside the registry; no entry records it",
+        ),
+    ],
+)
+def test_a_row_that_was_changed_in_the_database_is_named(
+    treaty: Treaty, tmp_path: Path, statements: str, said: str
+) -> None:
+    connection = sqlite3.connect(tmp_path / ".treaty" / "registry.db")
+    connection.executescript(statements)
+    connection.close()
+
+    result = treaty("admin", "audit", "verify")
+
+    assert result.code == 3
+    assert "the registry is not as the audit log records it" in result.output
+    assert said in " ".join(result.output.split())
+
+
 def test_a_channel_is_added_listed_and_removed(treaty: Treaty) -> None:
     added = treaty("admin", "channel", "add", "checkout", "log", "treaty.checkout", "--format", "json")
     identity = str(json.loads(added.output)["id"])

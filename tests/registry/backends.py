@@ -97,15 +97,10 @@ class Backend:
         """Change a table as somebody would who owns the database: without its guards."""
 
         def unit(connection: Connection) -> None:
-            if connection.dialect.name == "postgresql":
-                connection.execute(text(f"ALTER TABLE {table} DISABLE TRIGGER USER"))
-                connection.execute(text(statement))
-                connection.execute(text(f"ALTER TABLE {table} ENABLE TRIGGER USER"))
-                return
-            asked = text("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table")
-            for name in connection.execute(asked, {"table": table}).scalars().all():
-                connection.execute(text(f"DROP TRIGGER {name}"))
+            drop_guards(connection, table)
             connection.execute(text(statement))
+            if connection.dialect.name == "postgresql":  # other tests use the same database
+                connection.execute(text(f"ALTER TABLE {table} ENABLE TRIGGER USER"))
 
         self.database.change(unit)
 
@@ -113,6 +108,16 @@ class Backend:
         for client in self._clients:
             client.close()
         self.local.close()
+
+
+def drop_guards(connection: Connection, table: str) -> None:
+    """Switch the triggers of a table off, as somebody could who owns the database."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"ALTER TABLE {table} DISABLE TRIGGER USER"))
+        return
+    query = text("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table")
+    for name in connection.execute(query, {"table": table}).scalars().all():
+        connection.execute(text(f"DROP TRIGGER {name}"))
 
 
 def sqlite_file(template: Path, folder: Path) -> str:
@@ -130,11 +135,12 @@ def make_template(folder: Path) -> Path:
 
 
 def empty_tables(url: str) -> None:
-    """Empty a PostgreSQL database; its guards watch over rows, not over this."""
+    """Empty a PostgreSQL database, without the triggers that refuse it."""
     engine = create_engine(url)
     try:
         with engine.begin() as connection:
             names = ", ".join(table.name for table in METADATA.tables.values())
+            connection.execute(text("SET LOCAL session_replication_role = 'replica'"))
             connection.execute(text(f"TRUNCATE {names} CASCADE"))
     finally:
         engine.dispose()

@@ -14,6 +14,7 @@ from treaty.registry.access.actors import Role, Scope
 from treaty.registry.access.tokens import Minted, mint
 from treaty.registry.store.tables import METADATA
 from treaty.registry.store.tokens import add, any_ever, find, is_taken, listed, revoke, sign_in
+from treaty.registry.store.transaction import Transaction
 
 NOW = datetime(2026, 1, 3, 12, 0, 0, 123456, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)
@@ -30,7 +31,7 @@ def connection(tmp_path: Path) -> Iterator[Connection]:
 
 def kept(connection: Connection, name: str = "ci", lifetime: timedelta = timedelta(days=90)) -> Minted:
     token = mint(NOW, name, Role.CONTRIBUTOR, "growth", [Scope.WRITE, Scope.READ], "ann", lifetime)
-    add(connection, token.record)
+    add(Transaction(connection, NOW), token.record)
     return token
 
 
@@ -54,7 +55,7 @@ def test_an_id_is_used_once(connection: Connection) -> None:
     token = kept(connection)
 
     with pytest.raises(Conflict, match=token.record.id):
-        add(connection, token.record)
+        add(Transaction(connection, NOW), token.record)
 
 
 def test_records_are_listed_page_by_page(connection: Connection) -> None:
@@ -71,8 +72,8 @@ def test_records_are_listed_page_by_page(connection: Connection) -> None:
 def test_a_token_is_revoked_once_and_for_good(connection: Connection) -> None:
     token = kept(connection)
 
-    assert revoke(connection, token.record.id, NOW).revoked_at == NOW
-    assert revoke(connection, token.record.id, LATER).revoked_at == NOW
+    assert revoke(Transaction(connection, NOW), token.record.id).revoked_at == NOW
+    assert revoke(Transaction(connection, LATER), token.record.id).revoked_at == NOW
     with pytest.raises(NotAllowed, match="was revoked on 2026-01-03"):
         sign_in(connection, token.secret_text, LATER)
 
@@ -80,14 +81,14 @@ def test_a_token_is_revoked_once_and_for_good(connection: Connection) -> None:
 def test_revoking_one_token_leaves_the_others(connection: Connection) -> None:
     one, other = kept(connection, "one"), kept(connection, "other")
 
-    revoke(connection, one.record.id, NOW)
+    revoke(Transaction(connection, NOW), one.record.id)
 
     assert sign_in(connection, other.secret_text, NOW).name == "other"
 
 
 def test_a_token_that_is_not_there_cannot_be_revoked(connection: Connection) -> None:
     with pytest.raises(NotFound, match="there is no token 'abc'"):
-        revoke(connection, "abc", NOW)
+        revoke(Transaction(connection, NOW), "abc")
 
 
 def test_a_name_is_taken_until_its_token_expires_or_is_revoked(connection: Connection) -> None:
@@ -97,13 +98,13 @@ def test_a_name_is_taken_until_its_token_expires_or_is_revoked(connection: Conne
     assert not is_taken(connection, name, LATER)
     assert not is_taken(connection, "somebody else", NOW)
 
-    revoke(connection, token.record.id, NOW)
+    revoke(Transaction(connection, NOW), token.record.id)
     assert not is_taken(connection, name, NOW)
 
 
 def test_revoked_and_expired_tokens_still_count_as_tokens(connection: Connection) -> None:
     assert not any_ever(connection)
-    revoke(connection, kept(connection).record.id, NOW)
+    revoke(Transaction(connection, NOW), kept(connection).record.id)
 
     assert any_ever(connection)
 
@@ -119,7 +120,7 @@ def test_a_token_signs_in(connection: Connection) -> None:
 
 def test_all_failed_sign_ins_have_the_same_message(connection: Connection) -> None:
     token, revoked = kept(connection), kept(connection)
-    revoke(connection, revoked.record.id, NOW)
+    revoke(Transaction(connection, NOW), revoked.record.id)
     said = set()
 
     for wrong in (

@@ -128,9 +128,10 @@ def verify_audit_log(
         typer.Option("--head", help="A head that you saved earlier; it must still be in the log.", show_default=False),
     ] = None,
 ) -> None:
-    """Verify that the audit log is complete and unchanged.
+    """Verify that the audit log is complete and unchanged, and that the registry is as the log records it.
 
-    Exit code 3 means that an entry was changed, removed or cut off.
+    Exit code 3 means that an entry was changed, removed or cut off, or that a row was changed, added or deleted without
+    the registry.
     """
     from treaty.cli.render.admin import render_audit_check
 

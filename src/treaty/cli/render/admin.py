@@ -54,12 +54,29 @@ def render_audit_check(console: Console, check: AuditCheckAnswer) -> None:
     if check.whole:
         console.print(text(f"the audit log is intact: {pluralize(check.entries, 'entry', 'entries')}", style="good"))
     else:
-        console.print(text("the audit log is damaged", style="error"))
-        console.print(facts([(f"entry {party.seq}", party.reason) for party in check.breaks]))
+        damaged = "the audit log is damaged" if check.breaks else "the registry is not as the audit log records it"
+        console.print(text(damaged, style="error"))
+        console.print(facts([(f"entry {place.seq}", place.reason) for place in check.breaks]))
+        for difference in check.differences:
+            console.print(text(f"{difference.subject} {difference.reason}"))
+    _render_coverage(console, check)
     console.print(facts([("Head", check.head)]))
     console.print(
         text("save the head elsewhere, and verify later with: treaty admin audit verify --head HEAD", style="quiet")
     )
+
+
+def _render_coverage(console: Console, check: AuditCheckAnswer) -> None:
+    """Render what was compared with the log, and what the log cannot vouch for."""
+    compared = [(part.replace("_", " "), str(count)) for part, count in check.rows.items() if count]
+    if compared:
+        console.print(facts([("Compared", ", ".join(f"{count} {part}" for part, count in compared))]))
+    if check.covered_since > 1:
+        since = f"entries before {check.covered_since} record no rows; their rows are known as they were at the upgrade"
+        console.print(facts([("Not covered", since)]))
+    if check.not_covered:
+        tables = ", ".join(name.replace("_", " ") for name in check.not_covered)
+        console.print(facts([("Not covered", tables)]))
 
 
 def render_channels(console: Console, channels: Sequence[ChannelAnswer]) -> None:

@@ -105,13 +105,35 @@ class HeadAnswer(Answer):
     at: datetime
 
 
+class DifferenceAnswer(Answer):
+    """A row that differs from what the audit log records."""
+
+    part: str = Field(description="The part of the registry.", examples=["versions"])
+    subject: str = Field(examples=["version users.daily_active 1.0.0"])
+    reason: str = Field(examples=["was changed outside the registry; entry 1 recorded it differently"])
+    entry: int | None = Field(default=None, description="The entry that recorded the row last.", examples=[1])
+
+
 class AuditCheckAnswer(Answer):
-    """Whether the audit log is whole; keep the head to see later that nothing was cut off."""
+    """Whether the audit log is whole and the registry is as it records; keep the head to detect a cut log later."""
 
     whole: bool
     entries: int = Field(examples=[42])
     head: str = Field(examples=["42:e9e0ff5283c011a587ec9eefc8f6a6f244ccefdad17629dc3a7f9a717159c766"])
     breaks: list[BreakAnswer]
+    differences: list[DifferenceAnswer] = Field(default=[], description="Rows that are not as the log records them.")
+    rows: dict[str, int] = Field(
+        default={}, description="Recorded rows that were compared, by part.", examples=[{"versions": 12, "tokens": 3}]
+    )
+    covered_since: int = Field(
+        default=1,
+        description="Rows are recorded since this entry; earlier ones were recorded by it as they were then.",
+        examples=[1],
+    )
+    not_covered: list[str] = Field(
+        default=[], description="Tables that the log does not record.", examples=[["notices", "measures"]]
+    )
+    checkpoints: int = Field(default=0, description="Signed checkpoints that were compared.", examples=[0])
 
 
 class TokenAnswer(Answer):

@@ -13,8 +13,9 @@ from treaty.registry.api import AccessApi
 from treaty.registry.documents import check_name
 from treaty.registry.model import AuditAnswer, AuditCheckAnswer, MintedAnswer, Page, TokenAnswer
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
-from treaty.registry.service.context import Context
-from treaty.registry.store import audit_log, tokens
+from treaty.registry.service.context import EVERYTHING, Context
+from treaty.registry.store import audit_check, audit_log, tokens
+from treaty.registry.store.audit_check import Head
 from treaty.registry.store.transaction import Transaction
 
 
@@ -58,15 +59,17 @@ class Access(AccessApi):
 
     def verify_audit(self, *, head: str | None = None) -> AuditCheckAnswer:
         """Check that the audit log is intact, and that it contains a head that was noted earlier."""
-        known = _head(head) if head is not None else None
-        return self._context.read(lambda connection: audit_log.verify(connection, known), Action.AUDIT)
+        noted = [_head(head)] if head is not None else []
+        authorize(self._context.actor, Action.AUDIT, EVERYTHING)
+        with self._context.database.snapshot() as connection:
+            return audit_check.verify(connection, noted)
 
 
-def _head(text: str) -> tuple[int, str]:
+def _head(text: str) -> Head:
     seq, colon, digest = text.partition(":")
     if not colon or not seq.isascii() or not seq.isdigit() or len(seq) > 18:
         raise InvalidDocument(f"{text[:80]!r} is no head of an audit log; it is printed like 42:9f86d0…")
-    return int(seq), digest
+    return Head(int(seq), digest)
 
 
 _RESERVED = frozenset({"local", "calendar", "anonymous"})
@@ -99,7 +102,7 @@ def create_token(
         after=answer(record).model_dump(),
         details={"name": name, "role": role, "team": team, "scopes": sorted(record.scopes)},
     )
-    transaction.change(lambda connection: tokens.add(connection, record))
+    tokens.add(transaction, record)
     return MintedAnswer(**answer(record).model_dump(), token=minted.secret_text)
 
 
@@ -107,7 +110,7 @@ def revoke_token(transaction: Transaction, actor: Actor, identity: str) -> Token
     """Take a token back; it is refused from now on."""
     authorize(actor, Action.MANAGE_TOKENS, Resource("token", identity))
     stood = tokens.find(transaction.connection, identity)
-    revoked = transaction.change(lambda connection: tokens.revoke(connection, identity, transaction.now))
+    revoked = tokens.revoke(transaction, identity)
     transaction.forget(in_force(identity))
     transaction.record(
         actor.name,

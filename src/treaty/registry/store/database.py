@@ -16,6 +16,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
 from treaty.errors import InvalidDocument, Unavailable
+from treaty.registry.store.audit_check import seal
 from treaty.registry.store.read_cache import ReadCache
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.writer import Writer, WriterLock, reachable
@@ -86,7 +87,7 @@ class Database:
         database = cls(url, clock)
         try:
             with reachable(database.name), database._engine.connect() as connection:
-                migrate(connection)
+                migrate(connection, clock)
         except BaseException:
             database.close()
             raise
@@ -103,6 +104,16 @@ class Database:
         with reachable(self.name), self._engine.connect() as connection:
             if connection.dialect.name == "sqlite":
                 connection.exec_driver_sql("BEGIN")  # all queries see the same state; PostgreSQL begins by itself
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Open a connection for several queries that all see the same state of the database."""
+        with reachable(self.name), self._engine.connect() as connection:
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN")
+            else:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     def write(self, unit: Callable[[Transaction], T]) -> T:
@@ -187,8 +198,11 @@ def _log_ahead(cursor: sqlite3.Cursor) -> None:
             return
 
 
-HEAD = "0004"
+HEAD = "0005"
 """The newest migration; a test holds it to the files."""
+
+_SEAL_BEFORE = "0005"
+"""Databases of earlier migrations get digests of all their rows. Raise it if a migration changes covered rows."""
 
 _LOCK_MIGRATIONS = {
     "sqlite": "BEGIN IMMEDIATE",
@@ -196,16 +210,19 @@ _LOCK_MIGRATIONS = {
 }
 
 
-def migrate(connection: Connection) -> None:
+def migrate(connection: Connection, clock: Clock) -> None:
     """Run the migrations that the database has not seen; one process at a time does so."""
     if _current(connection) == HEAD:
         return
     connection.rollback()
     with connection.begin():
         connection.exec_driver_sql(_LOCK_MIGRATIONS[connection.dialect.name])
-        if _current(connection) == HEAD:
+        before = _current(connection)
+        if before == HEAD:
             return
         _upgrade(connection)
+        if before is not None and before < _SEAL_BEFORE:
+            seal(connection, clock())
 
 
 def _current(connection: Connection) -> str | None:

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, select
 
 from treaty.errors import NotFound
 from treaty.governance.waivers import Waiver
@@ -76,7 +76,7 @@ def add_waiver(transaction: Transaction, waiver: WaiverAnswer) -> None:
 
 def revoke_waiver(transaction: Transaction, identity: int) -> None:
     """Mark a waiver as revoked."""
-    transaction.write(update(waivers).where(_W.id == identity).values(revoked_at=transaction.now))
+    transaction.update(waivers, {"id": identity}, {"revoked_at": transaction.now})
 
 
 def find_proposal(connection: Connection, identity: int) -> ProposalRecord:
@@ -113,7 +113,7 @@ def decide_proposal(
 ) -> None:
     """Store the decision on a proposal."""
     values = {"state": state.value, "decided_at": transaction.now, "decided_by": actor, "reason": reason}
-    transaction.write(update(proposals).where(_P.id == identity).values(values))
+    transaction.update(proposals, {"id": identity}, values)
 
 
 def _proposal(row: Row[Any]) -> ProposalRecord:

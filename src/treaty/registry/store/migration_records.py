@@ -7,7 +7,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, exists, func, or_, select
 
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.versions import Line
@@ -175,21 +175,19 @@ def consumers_of(connection: Connection, migration: int) -> dict[str, StoredCons
 
 def add(transaction: Transaction, values: dict[str, Any]) -> None:
     """Store a new migration."""
-    transaction.write(insert(migrations).values(**values))
+    transaction.insert(migrations, values)
 
 
 def change(transaction: Transaction, identity: int, **values: Any) -> None:
     """Update a migration."""
-    transaction.write(update(migrations).where(_M.id == identity).values(**values))
+    transaction.update(migrations, {"id": identity}, values)
 
 
 def put_consumer(transaction: Transaction, migration: int, consumer: str, values: dict[str, Any]) -> None:
     """Insert or update the state of a consumer."""
-    changed = transaction.write(
-        update(migration_consumers).where(_C.migration == migration, _C.consumer == consumer).values(**values)
-    )
-    if changed.rowcount == 0:
-        transaction.write(insert(migration_consumers).values(migration=migration, consumer=consumer, **values))
+    key = {"migration": migration, "consumer": consumer}
+    if not transaction.update(migration_consumers, key, values):
+        transaction.insert(migration_consumers, {**key, **values})
 
 
 def _migration_from_row(row: Row[Any]) -> StoredMigration:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Text, cast, select, update
+from sqlalchemy import Connection, Row, Text, cast, select
 
 from treaty.errors import NotFound
 from treaty.registry.model import ChannelAnswer, DeliveryAnswer, NoticeAnswer
@@ -59,7 +59,7 @@ def add_channel(transaction: Transaction, record: ChannelRecord) -> None:
 
 def remove_channel(transaction: Transaction, identity: int) -> None:
     """Mark a channel as removed."""
-    transaction.write(update(channels).where(channels.c.id == identity).values(removed_at=transaction.now))
+    transaction.update(channels, {"id": identity}, {"removed_at": transaction.now})
 
 
 def find_channel(connection: Connection, identity: int) -> ChannelRecord:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Row, Select, bindparam, insert, or_, select, text, update
+from sqlalchemy import Connection, Row, Select, bindparam, or_, select, text
 from sqlalchemy import func as sql
 
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
@@ -117,7 +117,7 @@ def put_subscription(
     transaction: Transaction, subscription: Subscription, team: str | None, actor: str, revision: int, since: datetime
 ) -> None:
     """Insert or update a subscription."""
-    key = {"consumer": subscription.consumer, "contract": subscription.line.contract, "major": subscription.line.major}
+    key = _key(subscription)
     values: dict[str, Any] = {
         "consumer_class": subscription.consumer_class.value,
         "fields": [str(path) for path in subscription.fields],
@@ -130,30 +130,19 @@ def put_subscription(
         "active": True,
         "revision": revision,
     }
-    changed = transaction.write(
-        update(subscriptions)
-        .where(
-            _S.consumer == subscription.consumer,
-            _S.contract == subscription.line.contract,
-            _S.major == subscription.line.major,
-        )
-        .values(**values)
-    )
-    if changed.rowcount == 0:
-        transaction.write(insert(subscriptions).values(**key, **values))
+    if not transaction.update(subscriptions, key, values):
+        transaction.insert(subscriptions, {**key, **values})
 
 
 def end_subscription(transaction: Transaction, subscription: Subscription, actor: str, revision: int) -> None:
     """Mark a subscription as ended."""
-    transaction.write(
-        update(subscriptions)
-        .where(
-            _S.consumer == subscription.consumer,
-            _S.contract == subscription.line.contract,
-            _S.major == subscription.line.major,
-        )
-        .values(active=False, changed_by=actor, revision=revision)
-    )
+    values = {"active": False, "changed_by": actor, "revision": revision}
+    transaction.update(subscriptions, _key(subscription), values)
+
+
+def _key(subscription: Subscription) -> dict[str, Any]:
+    line = subscription.line
+    return {"consumer": subscription.consumer, "contract": line.contract, "major": line.major}
 
 
 def replace_upstreams(transaction: Transaction, line: Line, declared: Iterable[Upstream], revision: int) -> None:
@@ -169,16 +158,11 @@ def replace_upstreams(transaction: Transaction, line: Line, declared: Iterable[U
         if there is not None and there.active == (key in after) and there.fields == fields:
             continue
         values = {"fields": fields, "active": key in after, "revision": revision}
+        place = {"contract": line.contract, "major": line.major, "upstream": key[0], "upstream_major": key[1]}
         if there is None:
-            place = {"contract": line.contract, "major": line.major, "upstream": key[0], "upstream_major": key[1]}
-            transaction.write(insert(upstreams).values(**place, **values))
+            transaction.insert(upstreams, {**place, **values})
         else:
-            transaction.write(
-                update(upstreams)
-                .where(_U.contract == line.contract, _U.major == line.major)
-                .where(_U.upstream == key[0], _U.upstream_major == key[1])
-                .values(**values)
-            )
+            transaction.update(upstreams, place, values)
 
 
 def find_upstreams_of_newcomer(transaction: Transaction, line: Line, revision: int) -> None:

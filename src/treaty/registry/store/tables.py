@@ -223,6 +223,7 @@ audit = Table(
     Column("details", JSON, nullable=False),
     Column("previous", String(64), nullable=False),
     Column("hash", String(64), nullable=False),
+    Column("row_digests", JSON(none_as_null=True)),  # of the rows that the transaction wrote; null before 0005
 )
 """The audit log: each entry contains the hash of the one before it; triggers refuse changes."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, exists, insert, select, update
+from sqlalchemy import Connection, Row, exists, select
 from sqlalchemy.exc import IntegrityError
 
 from treaty.errors import Conflict, NotFound
@@ -19,11 +20,12 @@ from treaty.registry.access.tokens import (
     parse_token,
 )
 from treaty.registry.store.tables import tokens
+from treaty.registry.store.transaction import Transaction
 
 _NOT_A_TOKEN = "the token is not known here; check it, or ask an admin for a new one"  # noqa: S105
 
 
-def add(connection: Connection, record: TokenRecord) -> None:
+def add(transaction: Transaction, record: TokenRecord) -> None:
     """Store the record of a new token."""
     row = {
         "id": record.id,
@@ -38,7 +40,7 @@ def add(connection: Connection, record: TokenRecord) -> None:
         "revoked_at": record.revoked_at,
     }
     try:
-        connection.execute(insert(tokens).values(row))
+        transaction.insert(tokens, row)
     except IntegrityError:
         raise Conflict(f"there is a token {record.id} already; make another") from None
 
@@ -57,14 +59,15 @@ def listed(connection: Connection, after_id: str | None, limit: int) -> tuple[To
     return tuple(_record(row) for row in connection.execute(query))
 
 
-def revoke(connection: Connection, identity: str, now: datetime) -> TokenRecord:
+def revoke(transaction: Transaction, identity: str) -> TokenRecord:
     """Revoke a token; a token that was revoked before keeps its time."""
-    still = (tokens.c.id == identity) & tokens.c.revoked_at.is_(None)
-    connection.execute(update(tokens).where(still).values(revoked_at=now))
-    record = find(connection, identity)
+    record = find(transaction.connection, identity)
     if record is None:
         raise NotFound(f"there is no token {identity!r}; list them with: treaty admin token list")
-    return record
+    if record.revoked_at is not None:
+        return record
+    transaction.update(tokens, {"id": identity}, {"revoked_at": transaction.now})
+    return replace(record, revoked_at=transaction.now)
 
 
 def any_ever(connection: Connection) -> bool:

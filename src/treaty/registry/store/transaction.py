@@ -7,13 +7,14 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from sqlalchemy import Connection, Executable, Insert, Table, exists, func, insert, select, text
+from sqlalchemy import Connection, Executable, Insert, Table, exists, func, insert, select, text, update
 from sqlalchemy.engine import CursorResult
 
 from treaty.registry.documents import digest_of_state
 from treaty.registry.store import tables
 from treaty.registry.store.audit_log import NOTHING_BEFORE, Entry, chained
 from treaty.registry.store.outbox import waiting
+from treaty.registry.store.row_digests import ChangedRows, RowDigests
 
 T = TypeVar("T")
 State: TypeAlias = str | Mapping[str, Any] | None
@@ -51,6 +52,7 @@ class Transaction:
         self.connection = connection
         self.now = now
         self._writes = 0
+        self._rows = ChangedRows()
         self._entries: list[Entry] = []
         self._notices: list[dict[str, Any]] = []
         self._deliveries: list[dict[str, Any]] = []
@@ -84,6 +86,14 @@ class Transaction:
     def insert(self, table: Table, row: Mapping[str, Any]) -> None:
         """Add a row."""
         self.write(insert_into(table), row)
+        self._rows.inserted(table, row)
+
+    def update(self, table: Table, key: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+        """Change the row with a primary key; return whether there is one."""
+        changed = self.write(update(table).where(*(table.c[name] == value for name, value in key.items())), values)
+        if changed.rowcount:
+            self._rows.updated(table, key, values)
+        return bool(changed.rowcount)
 
     def read(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> CursorResult[Any]:
         """Run a query."""
@@ -163,12 +173,20 @@ class Transaction:
 
     def flush(self) -> None:
         """Write the audit entries and notices that were collected."""
+        if row_digests := self._rows.digests(self.connection):
+            self._add_digests(row_digests)
         if self._entries:
             self.connection.execute(insert_into(tables.audit), [entry.as_row() for entry in self._entries])
         if self._notices:
             self.connection.execute(insert_into(tables.notices), self._notices)
         if self._deliveries:
             self.connection.execute(insert_into(tables.deliveries), self._deliveries)
+
+    def _add_digests(self, row_digests: RowDigests) -> None:
+        """Add the digests of the written rows to the newest entry, which covers the transaction."""
+        if not self._entries:
+            raise RuntimeError(f"a change of {', '.join(row_digests)} has no audit entry")
+        self._entries[-1] = self._entries[-1].with_digests(row_digests)
 
     @property
     def has_entries(self) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, select
 
 from treaty.contracts.loader import parse
 from treaty.contracts.model import Contract, Form
@@ -224,7 +224,7 @@ def add_version(transaction: Transaction, row: Mapping[str, Any]) -> None:
 
 def update_lifecycle(transaction: Transaction, seq: int, status: Status, dates: Mapping[str, Any]) -> None:
     """Change the status of a version and the dates of its life, the only columns that may change."""
-    transaction.write(update(versions).where(_V.seq == seq).values(status=status.value, **dates))
+    transaction.update(versions, {"seq": seq}, {"status": status.value, **dates})
 
 
 def add_contract(transaction: Transaction, row: Mapping[str, Any]) -> None:
@@ -234,7 +234,7 @@ def add_contract(transaction: Transaction, row: Mapping[str, Any]) -> None:
 
 def update_contract(transaction: Transaction, contract: str, values: Mapping[str, Any]) -> None:
     """Change the row that searches find a contract by."""
-    transaction.write(update(contracts).where(contracts.c.id == contract).values(**values))
+    transaction.update(contracts, {"id": contract}, values)
 
 
 def document_with_status(parsed: str, version: StoredVersion) -> dict[str, Any]:

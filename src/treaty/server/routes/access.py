@@ -54,5 +54,5 @@ def verify_audit(
         str | None, Query(max_length=100, description="A `head` from an earlier check; the log must still contain it.")
     ] = None,
 ) -> AuditCheckAnswer:
-    """Verify the hash chain of the audit log."""
+    """Verify the hash chain of the audit log, and every row of the registry against it."""
     return registry.access.verify_audit(head=head)
