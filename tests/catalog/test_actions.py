@@ -182,7 +182,7 @@ def test_refused_form_keeps_its_values(world: World) -> None:
         ({"purpose": "a\x00b"}, "a field contains a NUL character"),
         ({"purpose": "x" * 2_001}, "2,000 characters at most"),
         ({"line": "users@x"}, "is not a line"),
-        ({"line": "users.none@1"}, "no dataset 'users.none' is registered"),
+        ({"line": "users.none@1"}, "no contract 'users.none' is registered"),
     ],
 )
 def test_invalid_subscription_shows_the_reason(world: World, fields: dict[str, str], said: str) -> None:

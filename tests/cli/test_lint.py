@@ -76,6 +76,7 @@ def test_a_broken_document_is_a_finding_and_the_others_are_still_judged(treaty: 
         (["lint", "."], 1, "no contracts found in .; create one with: treaty init"),
         (["lint", "git:HEAD"], 1, "write git:REF:path"),
         (["lint", ".", "--config", "nothing.yaml"], 1, "no project file at nothing.yaml"),
+        (["lint", ".", "--config", "."], 1, ". is a folder; give its project file: treaty.yaml"),
         (["lint", ".", "--as-of", "soon"], 2, "2026-12-31"),
     ],
 )

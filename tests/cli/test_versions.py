@@ -228,7 +228,7 @@ def test_the_calendar_moves_what_is_due(treaty: Treaty, write: Write) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("version", "history", "nothing"), "no dataset 'nothing' is registered; find one with: treaty search"),
+        (("version", "history", "nothing"), "no contract 'nothing' is registered; find one with: treaty search"),
         (
             ("show", "orders", "9.9.9"),
             "'orders' has no version '9.9.9'; see which there are with: treaty version history orders",

@@ -6,9 +6,12 @@ from treaty.contracts.versions import Line
 from treaty.errors import NotFound
 
 
-def no_contract(contract: str) -> NotFound:
-    """Return the error for an unknown contract."""
-    return NotFound(f"no dataset {contract!r} is registered", "find one with: treaty search")
+class ContractNotFound(NotFound):
+    """A contract is not registered; the first API has its own message for it."""
+
+    def __init__(self, contract: str) -> None:
+        super().__init__(f"no contract {contract!r} is registered", "find one with: treaty search")
+        self.contract = contract
 
 
 def without(contract: str, what: str) -> NotFound:

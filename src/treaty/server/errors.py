@@ -26,6 +26,7 @@ from treaty.errors import (
 from treaty.registry.access.actors import NotAuthenticated
 from treaty.registry.access.tokens import redact
 from treaty.registry.model.page import BadCursor
+from treaty.registry.not_found import ContractNotFound
 from treaty.registry.report import VersionRefused
 from treaty.server.request_documents import BadCard
 
@@ -111,12 +112,16 @@ def error_status(request: Request, error: Exception) -> tuple[int, str, str]:
     return status, code, str(error)
 
 
+def _first_api_not_found(error: NotFound) -> str:
+    return f"no dataset {error.contract!r} is registered" if isinstance(error, ContractNotFound) else error.what
+
+
 def treaty_error_response(request: Request, error: Exception) -> JSONResponse:
     """Return the response to an error of the library."""
     status, code, message = error_status(request, error)
     first_api = not request.url.path.startswith(API)
     if first_api and isinstance(error, NotFound):  # its messages are fixed and have no hints
-        message = error.what
+        message = _first_api_not_found(error)
     if isinstance(error, VersionRefused):
         if first_api:
             return JSONResponse({"detail": error.report.model_dump(mode="json")}, 422)

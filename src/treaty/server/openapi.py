@@ -177,7 +177,7 @@ _ERRORS = {
     400: _Error("Conflicts with the current state.", "conflict", "version '1.0.0' is already registered"),
     401: _Error("Missing or invalid credentials.", "not_signed_in", "sign in with 'Authorization: Bearer <token>'"),
     403: _Error("The credentials do not allow this.", "not_allowed", "ci may not register: it lacks the scope write"),
-    404: _Error("Not found.", "not_found", "no dataset 'users.daily_active' is registered"),
+    404: _Error("Not found.", "not_found", "'users.daily_active' has no version '9.0.0'"),
     409: _Error("Conflicts with the current state.", "refused", "ltv-dashboard still reads users.daily_active@1"),
     413: _Error("The body is too large.", "too_large", "the body is larger than 1,000,000 bytes"),
     415: _Error(

@@ -198,8 +198,10 @@ def _read(file: Path) -> Settings:
         content = file.read_bytes()
     except FileNotFoundError:
         raise NotFound(f"no project file at {file}; create one with: treaty init") from None
+    except IsADirectoryError:
+        raise NotFound(f"{file} is a folder; give its project file: {file / PROJECT_FILE}") from None
     except OSError as error:
-        raise NotFound(f"cannot read {file}: {error.strerror}") from None
+        raise NotFound(f"cannot read {file}: {error.strerror}; check the path and its permissions") from None
     if not content.strip():
         return Settings(source=str(file), parts=resolve_paths(Parts(), file.parent))
     document = read_document(content, str(file))

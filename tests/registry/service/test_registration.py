@@ -223,16 +223,16 @@ def test_what_is_not_there_is_not_found(registry: AnyRegistry) -> None:
     there_are = f"see which there are with: treaty version history {USERS}"
 
     for ask, said in (
-        (lambda: registry.latest("nobody"), "no dataset 'nobody' is registered"),
-        (lambda: registry.history("nobody"), "no dataset 'nobody' is registered"),
-        (lambda: registry.lines("nobody"), "no dataset 'nobody' is registered"),
-        (lambda: registry.get("nobody", "1.0.0"), "no dataset 'nobody' is registered"),
+        (lambda: registry.latest("nobody"), "no contract 'nobody' is registered"),
+        (lambda: registry.history("nobody"), "no contract 'nobody' is registered"),
+        (lambda: registry.lines("nobody"), "no contract 'nobody' is registered"),
+        (lambda: registry.get("nobody", "1.0.0"), "no contract 'nobody' is registered"),
         (lambda: registry.get(USERS, "9.0.0"), f"'{USERS}' has no version '9.0.0'"),
         (lambda: registry.get(USERS, "latest"), f"'{USERS}' has no version 'latest'"),
         (lambda: registry.given(USERS, "9.0.0"), f"'{USERS}' has no version '9.0.0'"),
         (lambda: registry.diff(USERS, "1.0.0", "9.0.0"), f"'{USERS}' has no version '9.0.0'"),
         (lambda: registry.latest(USERS), f"'{USERS}' has no active version"),
-        (lambda: registry.latest("a/../b"), "no dataset 'a/../b' is registered"),
+        (lambda: registry.latest("a/../b"), "no contract 'a/../b' is registered"),
         (lambda: registry.activate(USERS, "1.0.0/deprecate"), f"'{USERS}' has no version '1.0.0/deprecate'"),
     ):
         with pytest.raises(NotFound) as missing:

@@ -12,7 +12,7 @@ from treaty.contracts.text import check_plain, read_document
 from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.registry.documents import JSON, YAML, PreparedDocument
-from treaty.registry.not_found import no_contract, no_line, no_version
+from treaty.registry.not_found import ContractNotFound, no_line, no_version
 
 if TYPE_CHECKING:
     from treaty.registry.documents import Document
@@ -87,7 +87,7 @@ def registry_address(text: str) -> str:
 def contract_path(contract: str, *more: str) -> str:
     """Return the path of a contract; raise NotFound for a name that no contract can have."""
     if any(part in ("", ".", "..") for part in contract.split("/")):
-        raise no_contract(contract)
+        raise ContractNotFound(contract)
     return f"{API}/contracts/{_written(contract)}" + "".join(f"/{part}" for part in more)
 
 

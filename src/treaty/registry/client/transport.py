@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -161,14 +162,24 @@ class Transport:
         http = self._http
         before = (http.ConnectError, http.ConnectTimeout, http.PoolTimeout, http.UnsupportedProtocol, http.ProxyError)
         if isinstance(error, before):
-            why = str(error).strip() or "it took no connection in time"
             raise NotNow(
-                f"no registry can be reached at {self.address}: {why}; is it running? start one with: treaty serve"
+                f"no registry can be reached at {self.address}: {_connection_failure(error)};"
+                " check the address and that the server is running, or start one with: treaty serve"
             ) from None
         slow = isinstance(error, http.TimeoutException)
         why = f"did not answer within {self._timeout:g} seconds" if slow else "broke off before it answered"
         then = "try again" if method == "GET" else "it may have been done all the same: look before you do it again"
         raise Interrupted(f"{self.address} {why}; {then}") from None
+
+
+_ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
+
+
+def _connection_failure(error: Exception) -> str:
+    """Return why no connection was made, in plain words: `connection refused`, not `[Errno 111] Connection refused`."""
+    text = str(error).strip()
+    reason = _ERROR_NUMBER.sub("", text)
+    return (reason[:1].lower() + reason[1:] if reason != text else text) or "no connection within the timeout"
 
 
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}

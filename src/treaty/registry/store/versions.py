@@ -21,7 +21,7 @@ from treaty.contracts.versions import Line, try_parse_version
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
 from treaty.registry.documents import MAX_VERSION_PART
-from treaty.registry.not_found import no_contract, without
+from treaty.registry.not_found import ContractNotFound, without
 from treaty.registry.store.tables import contracts, versions
 from treaty.registry.store.transaction import Transaction
 
@@ -249,7 +249,7 @@ def document_with_status(parsed: str, version: StoredVersion) -> dict[str, Any]:
 def not_found_error(connection: Connection, contract: str, otherwise: str) -> NotFound:
     """Return the error for an unknown contract, or for what it does not have."""
     if highest(connection, contract) is None:
-        return no_contract(contract)
+        return ContractNotFound(contract)
     return without(contract, otherwise)
 
 
