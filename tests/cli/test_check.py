@@ -110,7 +110,7 @@ def test_the_state_says_which_files_are_looked_at(here: Treaty, shop: Repository
     contracts = _data(here, "--state", state)["contracts"]
 
     after = [change["after"] for one in contracts for change in one["changes"] if change["path"] == "name"]
-    assert after + [one["contract"].replace("b", "new") for one in contracts if one["standing"] == "added"] == seen
+    assert after + [one["contract"].replace("b", "new") for one in contracts if one["state"] == "added"] == seen
 
 
 def test_odd_names_of_files_and_folders_do_no_harm(here: Treaty, shop: Repository) -> None:

@@ -175,7 +175,7 @@ def test_a_base_that_is_no_name_is_refused(here: Here, upstream: Repository, bas
 def test_base_of_zeros_means_an_empty_base(here: Here, upstream: Repository) -> None:
     data = here.check(upstream, "--base", ZEROS)
 
-    assert (data["base"], [one["standing"] for one in data["contracts"]]) == ("nothing", ["added"])
+    assert (data["base"], [one["state"] for one in data["contracts"]]) == ("nothing", ["added"])
 
 
 def test_the_base_can_be_set(here: Here, upstream: Repository) -> None:

@@ -113,7 +113,7 @@ def test_a_policy_in_the_repository_binds_its_children() -> None:
 
     one = _only({"policy.yaml": POLICY, "orders.yaml": CHILD}, {"policy.yaml": POLICY, "orders.yaml": weak})
 
-    (finding,) = one.of(Section.POLICY)
+    (finding,) = one.findings_of(Section.POLICY)
     assert finding.id == "sla_relaxed"
     assert "policy 1.0.0" in finding.message
     assert not one.may_merge
@@ -136,7 +136,7 @@ def test_a_waiver_sets_a_policy_aside_until_it_ends() -> None:
 def test_unknown_policy_is_reported() -> None:
     one = _only({}, {"orders.yaml": CHILD})
 
-    assert [finding.id for finding in one.of(Section.POLICY)] == ["policy_unknown"]
+    assert [finding.id for finding in one.findings_of(Section.POLICY)] == ["policy_unknown"]
     assert one.may_merge
 
 
@@ -145,7 +145,7 @@ def test_a_stricter_policy_names_the_children_it_finds_in_breach() -> None:
 
     one = _only({"policy.yaml": POLICY, "orders.yaml": CHILD}, {"policy.yaml": strict, "orders.yaml": CHILD})
 
-    (finding,) = one.of(Section.POLICY)
+    (finding,) = one.findings_of(Section.POLICY)
     assert finding.id == "policy_breaks_child"
     assert finding.message.startswith("orders 1.0.0 would violate this policy: ")
 
@@ -173,7 +173,7 @@ def test_a_waiver_lets_a_foreign_schema_break() -> None:
 def test_findings_have_lines_of_the_branch() -> None:
     one = _only({"orders.yaml": V1}, {"orders.yaml": BROKEN})
 
-    places = {finding.id: finding.place for finding in one.of(Section.COMPATIBILITY)}
+    places = {finding.id: finding.place for finding in one.findings_of(Section.COMPATIBILITY)}
     assert {place.source for place in places.values() if place} == {"orders.yaml"}
     assert all(place and place.line for place in places.values())
 
@@ -203,33 +203,33 @@ class Desk:
 
 
 def test_unreachable_registry_is_called_once_and_reported() -> None:
-    desk = Desk(down="no answer")
+    gateway = Desk(down="no answer")
     files = {"a.yaml": {**V1, "id": "a"}, "b.yaml": {**V1, "id": "b"}}
 
-    review = reviewed({}, files, registry=desk)
+    review = reviewed({}, files, registry=gateway)
 
-    assert review.silent == "no answer"
-    assert desk.asked == ["a"]
+    assert review.registry_failure == "no answer"
+    assert gateway.asked == ["a"]
     assert review.may_merge
 
 
 def test_findings_of_the_registry_are_included() -> None:
     taken = Finding("version_taken", Severity.ERROR, "taken")
     known = Finding("field_removed", Severity.ERROR, "said by both", "city")
-    desk = Desk(RegistryAnswer("1.1.0", False, "3.0.0", (taken, known)))
+    gateway = Desk(RegistryAnswer("1.1.0", False, "3.0.0", (taken, known)))
 
-    one = _only({"orders.yaml": V1}, {"orders.yaml": BROKEN}, registry=desk)
+    one = _only({"orders.yaml": V1}, {"orders.yaml": BROKEN}, registry=gateway)
 
-    assert [finding.id for finding in one.of(Section.REGISTRY)] == ["version_taken"]
+    assert [finding.id for finding in one.findings_of(Section.REGISTRY)] == ["version_taken"]
     assert one.required_version == "3.0.0"
     assert not one.version_is_enough
 
 
 def test_a_consumer_known_to_repository_and_registry_is_named_once() -> None:
     known = Affected("ledger", "consumer", "hit", ("total",), (Step(None, "said"),), known_from="registry")
-    desk = Desk(RegistryAnswer("1.0.0", affected=(known,)))
+    gateway = Desk(RegistryAnswer("1.0.0", affected=(known,)))
 
-    one = _only({"orders.yaml": V1, "r.yaml": READERS}, {"orders.yaml": BROKEN, "r.yaml": READERS}, registry=desk)
+    one = _only({"orders.yaml": V1, "r.yaml": READERS}, {"orders.yaml": BROKEN, "r.yaml": READERS}, registry=gateway)
 
     (ledger,) = [party for party in one.affected if party.name == "ledger"]
     assert ledger.known_from == "r.yaml:2, registry"

@@ -230,7 +230,7 @@ class FixResult:
 
 def fix_all(review: Review, root: Path, limits: Limits) -> Iterator[FixResult]:
     """Fix every changed contract, and yield the result for each file that needed a fix."""
-    changed = [one for one in review.contracts if one.standing is ContractState.CHANGED and one.format is None]
+    changed = [one for one in review.contracts if one.state is ContractState.CHANGED and one.format is None]
     for contract in changed:
         if (result := _fix(contract, root / contract.path, limits)) is not None:
             yield result

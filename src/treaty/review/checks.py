@@ -51,8 +51,8 @@ def check_compatibility(pair: Pair, verdict: Verdict, rules: Rules) -> CheckResu
     findings = locate_in_branch(verdict, pair.before or after, after)
     if after.format is not None:  # a schema has no version, owner or plan; a waiver allows it to break
         changes = tuple(_schema_findings(verdict, findings))
-        standing, waived = apply_waivers(changes, after.contract.id, rules.lint.waivers, rules.today)
-        return CheckResult(standing, waived)
+        remaining, waived = apply_waivers(changes, after.contract.id, rules.lint.waivers, rules.today)
+        return CheckResult(remaining, waived)
     if verdict.admissible:
         findings = tuple(replace(finding, severity=_at_most_warning(finding.severity)) for finding in findings)
     return CheckResult(findings)

@@ -96,32 +96,32 @@ def _order(contract: Contract) -> tuple[int, int, int]:
 class RegistrySession:
     """The registry during one review; after the first failure it is not queried again."""
 
-    def __init__(self, desk: RegistryGateway | None) -> None:
-        self._desk = desk
-        self.silent: str | None = None
+    def __init__(self, gateway: RegistryGateway | None) -> None:
+        self._gateway = gateway
+        self.failure: str | None = None
 
     @property
     def answers(self) -> bool:
         """Whether there is a registry that answers."""
-        return self._desk is not None and self.silent is None
+        return self._gateway is not None and self.failure is None
 
-    def about(self, pair: Pair) -> RegistryAnswer | None:
+    def answer_for(self, pair: Pair) -> RegistryAnswer | None:
         """Return the answer of the registry for a contract, with located findings; None for foreign schemas."""
-        desk = self._desk
-        if desk is None or pair.document.format is not None:
+        gateway = self._gateway
+        if gateway is None or pair.document.format is not None:
             return None
         after, gone = pair.after, pair.before
         if after is not None:
-            return self._answer(lambda: _placed(desk.judge(after), after))
-        return self._answer(lambda: desk.removal(gone.contract)) if gone is not None else None
+            return self._answer(lambda: _placed(gateway.judge(after), after))
+        return self._answer(lambda: gateway.removal(gone.contract)) if gone is not None else None
 
     def _answer(self, ask: Callable[[], RegistryAnswer]) -> RegistryAnswer | None:
-        if self.silent is not None:
+        if self.failure is not None:
             return None
         try:
             return ask()
         except Unavailable as error:
-            self.silent = str(error)
+            self.failure = str(error)
             return None
 
 
@@ -139,7 +139,7 @@ class ReviewContext:
     """The contracts, subscriptions and policies of the branch, the project rules, and the registry."""
 
     rules: Rules
-    asking: RegistrySession
+    registry: RegistrySession
     documents: tuple[Document, ...]
     untouched: tuple[Document, ...]
     declared: tuple[DeclaredSubscription, ...]
@@ -167,7 +167,7 @@ class ReviewContext:
 
 
 def build_context(
-    read: Sequence[ReadChange], around: RelatedFiles, rules: Rules, asking: RegistrySession
+    read: Sequence[ReadChange], around: RelatedFiles, rules: Rules, session: RegistrySession
 ) -> ReviewContext:
     """Build the context from the changed and the related files."""
     documents = (*(document for part in read for document in part.after.documents), *around.documents)
@@ -178,7 +178,7 @@ def build_context(
     held = {part.touched.after.path for part in read if part.touched.after}
     return ReviewContext(
         rules,
-        asking,
+        session,
         documents,
         around.documents,
         (*(subscription for part in read for subscription in part.after.declared), *around.declared),

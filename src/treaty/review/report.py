@@ -73,16 +73,16 @@ class ContractReview:
     """The review of one contract; an error among its findings blocks the merge."""
 
     path: str
-    standing: ContractState
+    state: ContractState
     contract: str | None = None
     format: str | None = None
-    was: str | None = None
+    moved_from: str | None = None
     before: str | None = None
     after: str | None = None
     verdict: Verdict | None = None
     required_version: str | None = None
     renames: tuple[RenameSuggestion, ...] = ()
-    said: tuple[tuple[Section, Finding], ...] = ()
+    section_findings: tuple[tuple[Section, Finding], ...] = ()
     waived: tuple[Waived, ...] = ()
     older_lint: int = 0
     affected: tuple[Affected, ...] = ()
@@ -98,12 +98,16 @@ class ContractReview:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """All findings, errors first, then by line."""
-        return tuple(sorted(dict.fromkeys(finding for _, finding in self.said), key=lambda fromkey: fromkey.sort_key))
+        return tuple(
+            sorted(dict.fromkeys(finding for _, finding in self.section_findings), key=lambda finding: finding.sort_key)
+        )
 
-    def of(self, section: Section) -> tuple[Finding, ...]:
+    def findings_of(self, section: Section) -> tuple[Finding, ...]:
         """Return the findings of one check."""
         return tuple(
-            sorted((finding for which, finding in self.said if which is section), key=lambda one: one.sort_key)
+            sorted(
+                (finding for which, finding in self.section_findings if which is section), key=lambda one: one.sort_key
+            )
         )
 
     @property
@@ -137,13 +141,13 @@ class ContractReview:
 
 @dataclass(frozen=True)
 class Review:
-    """The review of a branch; `silent` is the reason why the registry did not answer, if it was queried."""
+    """The review of a branch; `registry_failure` is the reason why the registry did not answer, if it was queried."""
 
     base: str
     commit: str
     contracts: tuple[ContractReview, ...]
     registry: str | None = None
-    silent: str | None = None
+    registry_failure: str | None = None
 
     @property
     def may_merge(self) -> bool:
@@ -162,7 +166,7 @@ def review_as_data(review: Review) -> dict[str, Any]:
         "base": review.base,
         "commit": review.commit,
         "may_merge": review.may_merge,
-        "registry": None if review.registry is None else {"name": review.registry, "silent": review.silent},
+        "registry": None if review.registry is None else {"name": review.registry, "failure": review.registry_failure},
         "contracts": [contract_as_data(contract) for contract in review.contracts],
     }
 
@@ -172,10 +176,10 @@ def contract_as_data(contract: ContractReview) -> dict[str, Any]:
     verdict = verdict_as_data(contract.verdict, (), contract.renames) if contract.verdict else {}
     return {
         "path": contract.path,
-        "was": contract.was,
+        "moved_from": contract.moved_from,
         "contract": contract.contract,
         "format": contract.format,
-        "standing": contract.standing.value,
+        "state": contract.state.value,
         "before": contract.before,
         "after": contract.after,
         "may_merge": contract.may_merge,
@@ -186,7 +190,7 @@ def contract_as_data(contract: ContractReview) -> dict[str, Any]:
         "required_version": contract.required_version,
         "changes": verdict.get("changes", []),
         "suggested_renames": verdict.get("suggested_renames", []),
-        **{f"{section.value}": [finding.as_data() for finding in contract.of(section)] for section in Section},
+        **{f"{section.value}": [finding.as_data() for finding in contract.findings_of(section)] for section in Section},
         "waived": [
             {
                 **waived.finding.as_data(),
@@ -207,8 +211,8 @@ def contract_as_data(contract: ContractReview) -> dict[str, Any]:
 def _registered(contract: ContractReview) -> dict[str, Any] | None:
     if contract.registry is None:
         return None
-    says = contract.registry
-    return {"before": says.before, "same": says.registered, "required_version": says.required_version}
+    answer = contract.registry
+    return {"before": answer.before, "same": answer.registered, "required_version": answer.required_version}
 
 
 def _affected(affected: Affected) -> dict[str, Any]:

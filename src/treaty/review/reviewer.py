@@ -30,13 +30,13 @@ def review(branch: Branch, rules: Rules, registry: RegistryGateway | None = None
     """Review every contract that a branch changes; without a registry, only the repository is used."""
     read = [read_touched(touched_file, rules.limits) for touched_file in branch.touched]
     around = find_related(branch, [side for part in read for side in (part.before, part.after)], rules.limits)
-    asking = RegistrySession(registry)
-    context = build_context(read, around, rules, asking)
+    session = RegistrySession(registry)
+    context = build_context(read, around, rules, session)
     reviews = [_review_pair(pair, context) for pair in pairs_of(read, around.documents)]
     reviews += [_unreadable(part.touched.path, _file_problems(part)) for part in read if part.after.problems]
     reviews += [_unreadable(path, map(_as_warning, problems)) for path, problems in around.problems]
-    reviews.sort(key=lambda one: (one.path, one.name, one.after or "", one.standing))
-    return Review(branch.base, branch.commit, tuple(reviews), registry.name if registry else None, asking.silent)
+    reviews.sort(key=lambda one: (one.path, one.name, one.after or "", one.state))
+    return Review(branch.base, branch.commit, tuple(reviews), registry.name if registry else None, session.failure)
 
 
 def _review_pair(pair: Pair, context: ReviewContext) -> ContractReview:
@@ -48,7 +48,7 @@ def _review_pair(pair: Pair, context: ReviewContext) -> ContractReview:
 def _review_present(pair: Pair, after: Document, context: ReviewContext) -> ContractReview:
     rules, before, contract = context.rules, pair.before, after.contract
     verdict = judge_pair(pair, rules)
-    answer = context.asking.about(pair)
+    answer = context.registry.answer_for(pair)
     broken = check_compatibility(pair, verdict, rules) if verdict else apply_project_waivers((), contract.id, rules)
     bound = apply_project_waivers(_policy(pair, after, context), contract.id, rules)
     legible = check_lint(pair, rules)
@@ -66,16 +66,16 @@ def _review_present(pair: Pair, after: Document, context: ReviewContext) -> Cont
     ours = after.format is None
     return ContractReview(
         path=after.path,
-        standing=_standing(pair, verdict),
+        state=_state(pair, verdict),
         contract=contract.id,
         format=after.format,
-        was=context.moved_from(pair),
+        moved_from=context.moved_from(pair),
         before=before.contract.version if before and ours else None,
         after=contract.version if ours else None,
         verdict=verdict,
         required_version=_required(verdict, answer) if ours else None,
         renames=suggest_renames(before.contract, contract) if before else (),
-        said=tuple(findings),
+        section_findings=tuple(findings),
         waived=(*broken.waived, *bound.waived, *legible.waived),
         older_lint=legible.older,
         affected=merge_affected((*hit, *with_steps(answer.affected if answer else (), verdict))),
@@ -87,7 +87,7 @@ def _review_present(pair: Pair, after: Document, context: ReviewContext) -> Cont
 
 def _review_removed(pair: Pair, before: Document, context: ReviewContext) -> ContractReview:
     contract = before.contract
-    answer = context.asking.about(pair)
+    answer = context.registry.answer_for(pair)
     finding = removal_finding(before)
     if answer is not None and answer.registered and not answer.findings:
         message = f"{finding.message}; it is retired in the registry"
@@ -98,11 +98,11 @@ def _review_removed(pair: Pair, before: Document, context: ReviewContext) -> Con
     findings += [(Section.REGISTRY, replace(one, place=finding.place)) for one in (answer.findings if answer else ())]
     return ContractReview(
         path=before.path,
-        standing=ContractState.REMOVED,
+        state=ContractState.REMOVED,
         contract=contract.id,
         format=before.format,
         before=contract.version if before.format is None else None,
-        said=tuple(findings),
+        section_findings=tuple(findings),
         waived=gone.waived,
         affected=merge_affected((*hit, *(answer.affected if answer else ()))),
         more_affected=answer.more if answer else 0,
@@ -112,7 +112,7 @@ def _review_removed(pair: Pair, before: Document, context: ReviewContext) -> Con
 
 def _unreadable(path: str, problems: Iterable[Finding]) -> ContractReview:
     return ContractReview(
-        path, ContractState.UNREADABLE, said=tuple((Section.DOCUMENT, problem) for problem in problems)
+        path, ContractState.UNREADABLE, section_findings=tuple((Section.DOCUMENT, problem) for problem in problems)
     )
 
 
@@ -127,7 +127,7 @@ def _as_warning(finding: Finding) -> Finding:
     return replace(finding, severity=Severity.WARNING)
 
 
-def _standing(pair: Pair, verdict: Verdict | None) -> ContractState:
+def _state(pair: Pair, verdict: Verdict | None) -> ContractState:
     if pair.before is None or verdict is None:
         return ContractState.ADDED
     same = verdict.is_unchanged or (pair.document.format is not None and not verdict.judged)
@@ -137,7 +137,7 @@ def _standing(pair: Pair, verdict: Verdict | None) -> ContractState:
 def _policy(pair: Pair, after: Document, context: ReviewContext) -> Iterator[Finding]:
     if after.format is not None:
         return
-    yield from policy_findings(after, context.policies, context.asking.answers)
+    yield from policy_findings(after, context.policies, context.registry.answers)
     before = pair.before.contract if pair.before else None
     yield from children_in_breach(after, before, context.untouched, context.policies)
 

@@ -151,7 +151,7 @@ def _comment(review: Review, output: CheckFormat) -> None:
 def _exit(review: Review, on_registry_down: str) -> None:
     if not review.may_merge:
         raise typer.Exit(ExitCode.FINDINGS)
-    if review.silent is not None and on_registry_down == "fail":
+    if review.registry_failure is not None and on_registry_down == "fail":
         raise typer.Exit(ExitCode.FAILURE)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from treaty.cli.render.plain_text import printable
-from treaty.cli.render.review.phrases import describe_silent_registry, headline, locate_findings, reference_texts
+from treaty.cli.render.review.phrases import describe_registry_failure, headline, locate_findings, reference_texts
 from treaty.cli.render.sarif import sarif
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.text.writer import write_json
@@ -29,7 +29,7 @@ def _lines(review: Review) -> Iterator[str]:
     summaries = {name: summary for name, (summary, _) in reference_texts({finding.id for finding in findings}).items()}
     for finding in findings:
         yield _command(finding, summaries.get(finding.id, finding.id))
-    if problem := describe_silent_registry(review):
+    if problem := describe_registry_failure(review):
         yield warning_command(problem)
     yield f"treaty check: {headline(review)}"
 

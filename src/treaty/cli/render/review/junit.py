@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree as Xml  # only written here; nothing is parsed
 
 from treaty.cli.render.plain_text import printable
-from treaty.cli.render.review.phrases import decision, describe_party, describe_reading, describe_silent_registry
+from treaty.cli.render.review.phrases import decision, describe_party, describe_reading, describe_registry_failure
 from treaty.contracts.findings import Finding, Severity
 from treaty.review import ContractReview, Review, Section
 
@@ -19,7 +19,7 @@ def render(review: Review) -> str:
     counted = {key: str(sum(int(suite.attrib[key]) for suite in suites)) for key in ("tests", "failures", "skipped")}
     root = Xml.Element("testsuites", {"name": "treaty check", **counted, "errors": "0", "time": "0"})
     root.extend(suites)
-    if problem := describe_silent_registry(review):
+    if problem := describe_registry_failure(review):
         suite = Xml.SubElement(
             root, "testsuite", {"name": "registry", "tests": "1", "failures": "0", "skipped": "1", "errors": "0"}
         )
@@ -47,7 +47,7 @@ def _suite(contract: ContractReview) -> Xml.Element:
 
 def _case(contract: ContractReview, section: Section) -> Xml.Element:
     case = Xml.Element("testcase", {"classname": _escape_xml(contract.name), "name": section.value, "time": "0"})
-    findings = contract.of(section)
+    findings = contract.findings_of(section)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors:
         failure = Xml.SubElement(case, "failure", {"type": errors[0].id, "message": _escape_xml(errors[0].message)})

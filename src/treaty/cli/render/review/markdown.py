@@ -49,12 +49,12 @@ def render(review: Review) -> str:
 def _top(review: Review) -> Iterator[str]:
     mark = "✅" if review.may_merge else "❌"
     yield f"### {mark} Contracts: {escape_markdown(phrases.headline(review))}"
-    if problem := phrases.describe_silent_registry(review):
+    if problem := phrases.describe_registry_failure(review):
         yield f"⚠️ {escape_markdown(problem)}"
     visible = [
         contract
         for contract in review.contracts
-        if contract.standing is not ContractState.UNCHANGED or not contract.may_merge
+        if contract.state is not ContractState.UNCHANGED or not contract.may_merge
     ]
     if visible:
         rows = [_row(contract) for contract in visible[:MAX_ROWS]]
@@ -112,7 +112,7 @@ def _body(contract: ContractReview) -> Iterator[str]:
     if contract.more_affected:
         yield f"_and {contract.more_affected} more_"
     for section, title in _SECTIONS.items():
-        findings = [finding for finding in contract.of(section) if _is_shown(contract, section, finding)]
+        findings = [finding for finding in contract.findings_of(section) if _is_shown(contract, section, finding)]
         if findings:
             yield f"**{title}**\n\n" + "\n".join(_finding(finding) for finding in findings)
     if contract.waived:

@@ -27,8 +27,8 @@ def headline(review: Review) -> str:
     refused = sum(not contract.may_merge for contract in review.contracts)
     hit = {(party.kind, party.name) for contract in review.contracts for party in contract.having(*HIT)}
     parts = [pluralize(len(review.contracts), "contract")]
-    numbers = Counter(contract.standing for contract in review.contracts)
-    parts += [f"{numbers[standing]:,} {standing.value}" for standing in ContractState if numbers[standing]]
+    numbers = Counter(contract.state for contract in review.contracts)
+    parts += [f"{numbers[state]:,} {state.value}" for state in ContractState if numbers[state]]
     parts += [f"{pluralize(len(hit), 'consumer')} affected"] if hit else []
     parts += [f"{refused:,} may not merge" if refused else "all may merge"]
     return " · ".join(parts)
@@ -38,7 +38,7 @@ def versions(contract: ContractReview) -> str:
     """Return the version before and after."""
     if contract.format is not None:
         return contract.format
-    if contract.standing is ContractState.REMOVED:
+    if contract.state is ContractState.REMOVED:
         return f"{contract.before} → removed"
     if contract.before is None or contract.before == contract.after:
         return contract.after or ""
@@ -54,19 +54,21 @@ def decision(contract: ContractReview) -> str:
 
 def reason(contract: ContractReview) -> str:
     """Return in a few words why a contract may merge or not."""
-    if contract.standing is ContractState.UNREADABLE:
+    if contract.state is ContractState.UNREADABLE:
         return "it was not checked" if contract.may_merge else "it cannot be read"
-    if contract.standing is ContractState.REMOVED:
+    if contract.state is ContractState.REMOVED:
         return "its line is still in use" if not contract.may_merge else "its line is not in use"
-    if contract.standing is ContractState.UNCHANGED:
-        verdict_text = f"only moved from {contract.was}" if contract.was else "no term changed"
-    elif contract.standing is ContractState.ADDED or contract.verdict is None:
+    if contract.state is ContractState.UNCHANGED:
+        verdict_text = f"only moved from {contract.moved_from}" if contract.moved_from else "no term changed"
+    elif contract.state is ContractState.ADDED or contract.verdict is None:
         verdict_text = "new contract"
     elif contract.format is not None:
         verdict_text = _schema_reason(contract)
     else:
         verdict_text = describe_outcome(contract.verdict)
-    sections = [section.value for section in Section if any(f in contract.errors for f in contract.of(section))]
+    sections = [
+        section.value for section in Section if any(f in contract.errors for f in contract.findings_of(section))
+    ]
     others = [name for name in sections if name != Section.COMPATIBILITY or "refused" not in verdict_text]
     if contract.may_merge or not others or (contract.format is not None and others == [Section.COMPATIBILITY]):
         return verdict_text
@@ -76,7 +78,7 @@ def reason(contract: ContractReview) -> str:
 def _schema_reason(contract: ContractReview) -> str:
     verdict = contract.verdict
     assert verdict is not None  # noqa: S101 - asked only where there is one
-    breaks = any(finding in contract.errors for finding in contract.of(Section.COMPATIBILITY))
+    breaks = any(finding in contract.errors for finding in contract.findings_of(Section.COMPATIBILITY))
     verdict_text = f"{'not ' if breaks else ''}compatible under {verdict.mode.value}"
     return f"{verdict_text} ({verdict.required_bump})" if verdict.required_bump is not Bump.NONE else verdict_text
 
@@ -106,7 +108,7 @@ def version_line(contract: ContractReview) -> str | None:
 
 def next_steps_for(contract: ContractReview) -> Iterator[str]:
     """Yield the next steps in order."""
-    if contract.may_merge or contract.verdict is None or contract.standing is ContractState.UNCHANGED:
+    if contract.may_merge or contract.verdict is None or contract.state is ContractState.UNCHANGED:
         return
     if contract.format is not None:
         yield "keep the fields that readers use, or waive the finding in treaty.yaml with an end date"
@@ -164,8 +166,8 @@ def reference_texts(ids: Collection[str]) -> dict[str, tuple[str, str]]:
     return texts
 
 
-def describe_silent_registry(review: Review) -> str | None:
+def describe_registry_failure(review: Review) -> str | None:
     """Describe that the registry did not answer; None if it did."""
-    if review.silent is None:
+    if review.registry_failure is None:
         return None
-    return f"the registry did not answer, so only the repository was checked: {review.silent}"
+    return f"the registry did not answer, so only the repository was checked: {review.registry_failure}"

@@ -34,7 +34,7 @@ def render(review: Review) -> str:
     with capture_console() as (console, lines):
         for contract in sorted(review.contracts, key=lambda one: not one.may_merge):
             _render_contract(console, contract)
-        if problem := phrases.describe_silent_registry(review):
+        if problem := phrases.describe_registry_failure(review):
             console.print(text(problem, style="warning"))
             console.print()
         style = "good" if review.may_merge else "error"
@@ -50,7 +50,7 @@ def _render_contract(console: Console, contract: ContractReview) -> None:
     title.append_text(text(f"  {contract.path}" if contract.contract else "", style="quiet"))
     console.print(title)
     console.print(text(f"  {phrases.decision(contract)}", style=style))
-    if contract.standing is not ContractState.UNCHANGED:
+    if contract.state is not ContractState.UNCHANGED:
         _render_changes(console, contract)
     rows = list(_facts(contract))
     if rows:
@@ -81,8 +81,10 @@ def _facts(contract: ContractReview) -> Iterator[tuple[str, str | Text]]:
     for rename in contract.renames:
         yield "Rename?", str(rename)
     for section, title in _SECTIONS.items():
-        yield from _named(title, [_finding(finding) for finding in contract.of(section) if _is_shown(finding)])
-    yield from _named("Lint", _older(contract)) if not contract.of(Section.LINT) else _named("", _older(contract))
+        yield from _named(title, [_finding(finding) for finding in contract.findings_of(section) if _is_shown(finding)])
+    yield from (
+        _named("Lint", _older(contract)) if not contract.findings_of(Section.LINT) else _named("", _older(contract))
+    )
     yield from _named("Waived", [_waived(waived.finding, str(waived.waiver.until)) for waived in contract.waived])
     for effect, (mark, style, title) in _EFFECTS.items():
         yield from _named(title, list(_parties(contract, effect, mark, style)))

@@ -28,9 +28,9 @@ def _parts(report: TestReport, held_rules: HeldRules) -> Iterator[str]:
     yield f"### {_MARKS[report.outcome]} {title} on {code(report.data)}"
     yield f"**{escape_markdown(report.outcome.value)}**: {escape_markdown(phrases.counts(report))}"
     yield "\n".join(f"- {escape_markdown(reason)}" for reason in (*report.reasons, *report.concerns))
-    told = report.notable + (report.unviolated if held_rules is HeldRules.LISTED else ())
-    yield _rules(report, told[:MAX_ROWS] if held_rules is HeldRules.COUNTED else told)
-    yield _rest(report, len(told), held_rules)
+    listed = report.notable + (report.unviolated if held_rules is HeldRules.LISTED else ())
+    yield _rules(report, listed[:MAX_ROWS] if held_rules is HeldRules.COUNTED else listed)
+    yield _rest(report, len(listed), held_rules)
     yield _drift(report)
     yield _samples(report)
     notes = [
