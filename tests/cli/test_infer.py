@@ -122,6 +122,14 @@ def test_the_reader_takes_options(treaty: Treaty, write: Write, spark: SparkSess
     assert list(_fields(result.output)) == ["order_id", "status", "placed_on"]
 
 
+def test_text_in_another_encoding_is_drafted(treaty: Treaty, spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "sizes.csv").write_bytes("größe\n1\n".encode("latin-1"))
+
+    result = treaty("infer", "sizes.csv", "--option", "encoding=ISO-8859-1")
+
+    assert list(_fields(result.output)) == ["größe"]
+
+
 def test_sample_is_reported(treaty: Treaty, write: Write, spark: SparkSession) -> None:
     result = treaty("infer", write("orders.csv", CSV), "--sample", "55")
 
@@ -129,6 +137,11 @@ def test_sample_is_reported(treaty: Treaty, write: Write, spark: SparkSession) -
     assert "high:" not in result.output
 
 
+BINARY = {
+    "image.csv": b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x00",
+    "page.csv": b"%PDF-1.7\nstream\nx\x9c\x03\x00\x01\x02\xff\nendstream\n",
+    "latin.csv": "größe\n1\n".encode("latin-1"),
+}
 WRONG = [
     (("nowhere.csv",), 1, "nowhere.csv does not exist"),
     (("no.such.table",), 1, "there is no table no.such.table"),
@@ -137,15 +150,26 @@ WRONG = [
     (("orders.csv", "--data-format", "excel"), 1, "unknown data format 'excel'"),
     (("orders.csv", "--output", "no/such/file.yaml"), 2, "there is no folder no/such"),
     (("empty.csv",), 1, "empty.csv is empty"),
+    (("image.csv",), 1, "image.csv is not CSV text: its header contains bytes that are no characters; check the file"),
+    (("page.csv",), 1, "page.csv is not CSV text: row 3 contains bytes that are no characters; check the file"),
+    (("latin.csv",), 1, "state its data format or its encoding (option encoding)"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "code", "says"), WRONG, ids=[" ".join(case[0]) for case in WRONG])
 def test_what_cannot_be_done_is_one_clear_error(
-    treaty: Treaty, write: Write, spark: SparkSession, arguments: tuple[str, ...], code: int, says: str
+    treaty: Treaty,
+    write: Write,
+    spark: SparkSession,
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    code: int,
+    says: str,
 ) -> None:
     write("orders.csv", CSV)
     write("empty.csv", "")
+    for name, content in BINARY.items():
+        (tmp_path / name).write_bytes(content)
 
     result = treaty("infer", *arguments)
 

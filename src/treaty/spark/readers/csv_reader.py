@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import types as spark_types
 
 from treaty.contracts.model import SchemaObject
@@ -23,6 +24,11 @@ _OPTIONS = {
     "columnPruning": "false",
 }
 
+_CHECKED_ROWS = 100
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0e-\x1f]")
+_UNDECODABLE = "\ufffd"
+"""What Spark returns for bytes that are invalid in the encoding."""
+
 
 def read_csv(
     spark: SparkSession, files: FileListing, declared: SchemaObject | None, options: Mapping[str, str]
@@ -32,7 +38,10 @@ def read_csv(
     read_options = {**_OPTIONS, **separator, **options}
     # with multiLine, Spark would treat an escaped name such as a[1].csv as a glob again
     header_options = {"header": "false", **({"multiLine": "false"} if "\\" in files.path else {})}
-    header = spark.read.options(**{**read_options, **header_options}).csv(files.path).head()
+    first_rows = spark.read.options(**{**read_options, **header_options}).csv(files.path).head(_CHECKED_ROWS)
+    if declared is None:
+        _refuse_binary(first_rows, files)
+    header = first_rows[0] if first_rows else None
     partitions = partition_columns(spark, files.path)
     named = [] if header is None else list(header[: len(header) - len(partitions)])
     names = _names(named, files, case_sensitive=spark.conf.get("spark.sql.caseSensitive") == "true")
@@ -44,6 +53,22 @@ def read_csv(
     return keep_malformed_rows(
         spark.read.schema(schema).options(**{**read_options, **strict, **options}).csv(files.path)
     )
+
+
+def _refuse_binary(rows: Sequence[Row], files: FileListing) -> None:
+    """Refuse files without text, whose columns would be guesses about noise.
+
+    Control characters are refused in any of the rows; undecodable bytes only in the header, because a text may have a
+    few damaged values.
+    """
+    for number, row in enumerate(rows, 1):
+        text = "".join(value for value in row if isinstance(value, str))
+        if _CONTROL_CHARACTER.search(text) or (number == 1 and _UNDECODABLE in text):
+            place = "its header" if number == 1 else f"row {number}"
+            raise InvalidDocument(
+                f"{files.display_path} is not CSV text: {place} contains bytes that are no characters;"
+                " check the file, or state its data format or its encoding (option encoding)"
+            )
 
 
 def _names(header: list[str | None], files: FileListing, *, case_sensitive: bool) -> list[str]:
