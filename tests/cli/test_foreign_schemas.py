@@ -67,7 +67,7 @@ def test_all_contracts_of_a_file_go_into_a_folder(treaty: Treaty, write: Write, 
 def test_option_overrides_the_format_of_the_file_name(treaty: Treaty, write: Write) -> None:
     file = write("order.json", AVRO % ("id", ""))
 
-    assert treaty("convert", file, "--to", "odcs").code == 1
+    assert treaty("convert", file, "--to", "odcs").code == 3
     assert read_document(treaty("convert", file, "--from", "avro", "--to", "odcs").output).data["id"] == "Order"
 
 
@@ -84,7 +84,7 @@ def test_a_dialect_that_does_not_fit_is_refused(treaty: Treaty, write: Write) ->
 def test_python_is_not_run(treaty: Treaty, write: Write) -> None:
     result = treaty("convert", write("models.py", "open('made', 'w')"), "--to", "odcs")
 
-    assert result.code == 1
+    assert result.code == 3
     assert (
         "models.py: Python files are not executed, so their models cannot be read; print the schema of the model"
         in result.errors

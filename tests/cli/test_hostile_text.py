@@ -66,7 +66,7 @@ def test_a_registry_prints_control_characters_as_text(treaty: Treaty, write: Wri
 def test_errors_print_control_characters_as_text(treaty: Treaty, write: Write) -> None:
     result = treaty("diff", write("a.yaml", f'"{ESCAPE!s}": 1'.replace("\x1b", "\\e").replace("\x07", "\\a")), "a.yaml")
 
-    assert result.code == 1
+    assert result.code == 3
     assert "\x1b" not in result.errors
 
 

@@ -38,6 +38,41 @@ def test_invalid_path_gives_one_clear_error(treaty: Treaty, path: str, said: str
     assert said in result.errors
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("lint", "next.yaml"),
+        ("diff", "next.yaml", "next.yaml"),
+        ("convert", "next.yaml", "--to", "avro"),
+        ("migrate", "plan", "next.yaml", "next.yaml"),
+        ("test", "next.yaml", "orders.csv"),
+        ("register", "next.yaml"),
+        ("can-i-publish", "next.yaml"),
+        ("consumer", "impact", "next.yaml"),
+        ("policy", "check", "next.yaml"),
+    ],
+    ids=" ".join,
+)
+def test_an_invalid_document_has_one_exit_code_in_every_command(
+    treaty: Treaty, write: Write, command: tuple[str, ...]
+) -> None:
+    write("next.yaml", "kind: DataContract\nschema: [\n")
+
+    result = treaty(*command)
+
+    assert result.code == 3
+    assert "not valid YAML" in result.output + result.errors
+
+
+def test_an_invalid_project_file_is_a_failure(treaty: Treaty, write: Write) -> None:
+    write("treaty.yaml", "compatibility: [\n")
+
+    result = treaty("lint", write("orders.yaml", {"fields": []}))
+
+    assert result.code == 1
+    assert "treaty.yaml:2: not valid YAML" in result.errors
+
+
 def test_file_over_the_limit_is_refused_unread(treaty: Treaty, tmp_path: Path) -> None:
     with (tmp_path / "big.yaml").open("wb") as file:
         file.truncate(5_000_000_000)

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from treaty.cli.exit_codes import MEANINGS, ExitCode
 from treaty.cli.render.plain_text import printable_lines
-from treaty.errors import NoContract, Refused, TreatyError
+from treaty.errors import InvalidDocument, NoContract, Refused, TreatyError
 
 PANELS = {
     "Contracts": ("init", "infer", "lint", "diff", "check", "convert", "explain", "test"),
@@ -24,7 +24,7 @@ PANELS = {
 """Commands in the order in which `treaty --help` lists them."""
 
 EXIT_CODES: dict[type[TreatyError], ExitCode] = {Refused: ExitCode.FINDINGS, NoContract: ExitCode.USAGE}
-"""Exit codes of errors; any other error is a failure."""
+"""Exit codes of errors. An invalid document is a finding as well; any other error is a failure."""
 
 COMMANDS = tuple(name for names in PANELS.values() for name in names)
 
@@ -113,7 +113,7 @@ def main() -> None:
         build_app()()
     except TreatyError as error:
         typer.echo(f"error: {printable_lines(str(error))}", err=True)
-        sys.exit(next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), ExitCode.FAILURE))
+        sys.exit(exit_code(error))
     except BrokenPipeError:  # the reader, such as `head`, closed the pipe
         _discard_output()
         sys.exit(ExitCode.FINE)
@@ -121,6 +121,15 @@ def main() -> None:
         typer.echo(f"error: cannot write the output: {error.strerror}", err=True)
         _discard_output()
         sys.exit(ExitCode.FAILURE)
+
+
+def exit_code(error: TreatyError) -> ExitCode:
+    """Return the exit code of an error. A document with findings was read and is invalid, as `treaty lint` reports."""
+    for kind, code in EXIT_CODES.items():
+        if isinstance(error, kind):
+            return code
+    is_invalid_document = isinstance(error, InvalidDocument) and bool(error.findings)
+    return ExitCode.FINDINGS if is_invalid_document else ExitCode.FAILURE
 
 
 def _discard_output() -> None:

@@ -10,7 +10,7 @@ from dataclasses import Field, asdict, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from treaty.contracts.text import Limits, read_document
+from treaty.contracts.text import Limits, ParsedDocument, read_document
 from treaty.contracts.values import freeze
 from treaty.errors import InvalidDocument, NotFound
 from treaty.settings.model import SECRETS, Secrets, Settings
@@ -204,7 +204,7 @@ def _read(file: Path) -> Settings:
         raise NotFound(f"cannot read {file}: {error.strerror}; check the path and its permissions") from None
     if not content.strip():
         return Settings(source=str(file), parts=resolve_paths(Parts(), file.parent))
-    document = read_document(content, str(file))
+    document = _read_yaml(content, file)
     data = document.data
     for key in data:
         if key not in _KEYS:
@@ -222,6 +222,14 @@ def _read(file: Path) -> Settings:
         limits=_limits(_typed(data, "limits", dict, {}, file), str(file)),
         parts=_parts(data, file),
     )
+
+
+def _read_yaml(content: bytes, file: Path) -> ParsedDocument:
+    """Read the project file; its errors have no findings, because those are about contracts."""
+    try:
+        return read_document(content, str(file))
+    except InvalidDocument as error:
+        raise InvalidDocument(str(error)) from None
 
 
 def _parts(data: Mapping[str, Any], file: Path) -> Parts:
