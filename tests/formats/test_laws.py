@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from tests.formats.saying import said
+from tests.formats.plain_documents import plain_document
 from tests.strategies import contract_pairs, contracts
 from treaty.compatibility import diff
 from treaty.contracts import Contract
@@ -48,7 +48,7 @@ def test_a_format_with_room_for_notes_loses_nothing(name: str) -> None:
     def law(contract: Contract) -> None:
         read, losses = through(contract)
         assert losses == ()
-        assert _agree(said(contract), said(read.contracts[0]))
+        assert _agree(plain_document(contract), plain_document(read.contracts[0]))
 
     law()
 
@@ -78,15 +78,15 @@ def test_every_difference_is_named_where_it_is(name: str) -> None:
     @given(contracts())
     def law(contract: Contract) -> None:
         read, losses = through(contract)
-        after = [item for one in read.contracts for item in said(one)["schema"]]
-        before = said(contract)["schema"]
+        after = [item for one in read.contracts for item in plain_document(one)["schema"]]
+        before = plain_document(contract)["schema"]
         several = len(before) > 1
         for item, other in zip(before, after, strict=False):
             for field, back in zip(item["properties"], other["properties"], strict=True):
                 path = str(FieldPath(object=item["name"] if several else None).field(field["name"]))
                 if not _agree(field, _without_constructs(back)):
                     assert any(loss.path.startswith(path) for loss in losses), (path, field, back)
-        if said(contract).keys() - {"schema"} != said(read.contracts[0]).keys() - {"schema"}:
+        if plain_document(contract).keys() - {"schema"} != plain_document(read.contracts[0]).keys() - {"schema"}:
             assert any(loss.path == "" for loss in losses)
         assert len({item["name"] for item in before}) == len(after) or any(loss.what == "the object" for loss in losses)
 

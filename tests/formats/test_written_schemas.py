@@ -1,4 +1,4 @@
-"""What we write is what others read: JSON Schema's own schema, Spark's own types, packages that are missing."""
+"""Written schemas as other tools read them: the metaschema of JSON Schema, the types of Spark; missing packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a contract says, as plain data that a test compares by itself."""
+"""Contracts as plain ODCS documents without defaults, to compare two contracts by their terms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from treaty.contracts import Contract
 from treaty.contracts.odcs import write_odcs
 
-_WITHOUT_SAYING = {
+_DEFAULTS = {
     "required": False,
     "unique": False,
     "primaryKey": False,
@@ -17,11 +17,11 @@ _WITHOUT_SAYING = {
 }
 
 
-def said(contract: Contract) -> dict[str, Any]:
-    """Return a contract's strict document without what goes without saying."""
+def plain_document(contract: Contract) -> dict[str, Any]:
+    """Return the ODCS document of a contract without default values, in a fixed order."""
     document = write_odcs(contract)
     document["schema"] = [_object(item) for item in document.get("schema", [])]
-    plain: dict[str, Any] = _sorted(document)
+    plain: dict[str, Any] = _sort(document)
     return plain
 
 
@@ -40,7 +40,7 @@ def _object(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _field(field: dict[str, Any]) -> dict[str, Any]:
-    plain = {key: value for key, value in field.items() if key not in _WITHOUT_SAYING or value != _WITHOUT_SAYING[key]}
+    plain = {key: value for key, value in field.items() if key not in _DEFAULTS or value != _DEFAULTS[key]}
     if plain.get("primaryKey"):
         plain["required"] = True
     options = dict(plain.pop("logicalTypeOptions", {}))
@@ -64,12 +64,14 @@ def _inner(field: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _sorted(value: Any) -> Any:
-    """Let custom properties stand in one order, since theirs says nothing."""
+def _sort(value: Any) -> Any:
+    """Return a value with all custom properties sorted; their order means nothing."""
     if isinstance(value, dict):
-        return {key: _sorted(_in_order(inner) if key == "customProperties" else inner) for key, inner in value.items()}
-    return [_sorted(inner) for inner in value] if isinstance(value, list) else value
+        return {
+            key: _sort(_sort_entries(inner) if key == "customProperties" else inner) for key, inner in value.items()
+        }
+    return [_sort(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _in_order(entries: list[Any]) -> list[Any]:
+def _sort_entries(entries: list[Any]) -> list[Any]:
     return sorted(entries, key=lambda entry: json.dumps(entry, sort_keys=True))

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from pydantic import BaseModel, Field, ValidationError
 
 from tests.documents import contract
+from tests.formats.plain_documents import plain_document
 from tests.formats.sample_rows import BAD, FIELDS, GOOD
-from tests.formats.saying import said
 from tests.strategies import contracts
 from treaty.contracts import Contract
 from treaty.formats.notes import assemble_contracts
@@ -36,7 +36,7 @@ def test_the_source_runs_and_its_models_say_the_whole_contract(contract: Contrac
     back = assemble_contracts([read_model_part(model)[0] for model in _run(written.text)], "models.py")
 
     assert [loss for loss in written.losses if not loss.is_carried] == []
-    assert [said(one) for one in back] == [said(contract)]
+    assert [plain_document(one) for one in back] == [plain_document(contract)]
 
 
 def test_the_models_hold_rows_to_the_contract() -> None:
