@@ -136,9 +136,8 @@ _PARTS = ("protobuf rpc ", "protobuf enum ", "protobuf extension ", "avro messag
 
 def _construct_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
     """Compare foreign constructs, except for parts that are new."""
-    yield from keyed(replaced)(
-        before, {key: text for key, text in after.items() if key not in _new_parts(before, after)}
-    )
+    new_parts = _new_parts(before, after)
+    yield from keyed(replaced)(before, {key: text for key, text in after.items() if key not in new_parts})
 
 
 def _added_parts(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
