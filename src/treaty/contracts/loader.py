@@ -31,8 +31,7 @@ def load(content: str | bytes, source: str = "<text>", limits: Limits | None = N
 
 def parse(reading: ParsedDocument) -> LoadedContract:
     """Convert a parsed document to a contract. The contract may keep references to the data of the document."""
-    older = next((title for title, keys in _OLDER_FORMATS.items() if _has_keys(reading.data, keys)), None)
-    if older is not None:
+    if (older := _older_format(reading.data)) is not None:
         raise invalid_document(f"a document of {older}", reading.place(), "convert it: treaty convert FILE --to odcs")
     if looks_like_odcs(reading.data):
         return LoadedContract(parse_odcs(reading.data, reading.place), _odcs_places(reading))
@@ -47,16 +46,12 @@ def parse(reading: ParsedDocument) -> LoadedContract:
     )
 
 
-_OLDER_FORMATS: dict[str, tuple[str, ...]] = {
-    "the Data Contract Specification": ("dataContractSpecification",),
-    "ODCS 2": ("uuid", "dataset", "datasetName", "quantumName"),
-}
-"""Formats that `treaty.formats` reads, and keys that contracts do not have."""
-
-
-def _has_keys(data: dict[str, Json], keys: tuple[str, ...]) -> bool:
-    is_odcs_3 = str(data.get("apiVersion", "v2.")).removeprefix("v").partition(".")[0] != "2"
-    return not is_odcs_3 and any(key in data for key in keys) and "dataset_id" not in data
+def _older_format(data: dict[str, Json]) -> str | None:
+    """Return the title of an older contract format that `treaty.formats` reads, judging by its keys."""
+    if "dataContractSpecification" in data:
+        return "the Data Contract Specification"
+    is_2 = str(data.get("apiVersion")).removeprefix("v").startswith("2.")
+    return "ODCS 2" if is_2 and not _ODCS_2_KEYS.isdisjoint(data) else None
 
 
 def _odcs_places(reading: ParsedDocument) -> PlaceOf:
@@ -112,6 +107,7 @@ def looks_like_contract_file(content: bytes) -> bool:
     return bool(_CONTRACT_KEY.search(content) or _CONTRACT_KEY_IN_ONE_LINE.search(content))
 
 
+_ODCS_2_KEYS = frozenset({"uuid", "dataset", "datasetName", "quantumName"})
 _ODCS_2_VERSION = re.compile(rb"""^\s*["']?apiVersion["']?\s*:\s*["']?v?2\.""", re.MULTILINE)
 _ODCS_2_KEY = re.compile(rb"""^\s*["']?(?:uuid|dataset|datasetName|quantumName)["']?\s*:""", re.MULTILINE)
 
