@@ -84,6 +84,11 @@ class ServingProcess:
             assert self._address, self.log.read_text()
         return self._address
 
+    @property
+    def pid(self) -> int:
+        """The id of its process."""
+        return self._process.pid
+
     def kill(self) -> None:
         """End it without a word, as a power cut would."""
         os.kill(self._process.pid, signal.SIGKILL)

@@ -1,4 +1,7 @@
-"""A server on its own: `python -m tests.server.serving_process DATABASE [--no-delivery] [--clock-ahead SECONDS]`."""
+"""A server on its own: `python -m tests.server.serving_process DATABASE`.
+
+Options: --no-delivery, --clock-ahead SECONDS, --workers N, --timeout SECONDS.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from treaty.registry.service import Registry
 from treaty.registry.store.database import utc_now
 from treaty.server import background, server
 from treaty.server.server import ServerOptions
-from treaty.server.settings import AccessSettings
+from treaty.server.settings import AccessSettings, Limits
+from treaty.server.workers import serve_with_workers
 
 
 class _NoDelivery(background.BackgroundThreads):
@@ -27,6 +31,8 @@ def main() -> None:
     parser.add_argument("database")
     parser.add_argument("--no-delivery", action="store_true")
     parser.add_argument("--clock-ahead", type=float, default=0)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=60)
     asked = parser.parse_args()
     ahead = timedelta(seconds=asked.clock_ahead)
 
@@ -36,9 +42,16 @@ def main() -> None:
     if asked.no_delivery:
         setattr(server, "BackgroundThreads", _NoDelivery)  # noqa: B010
     rules = RegistryRules(addresses=AddressRule.ALLOW_PRIVATE)
-    with Registry.open(asked.database, rules=rules, clock=clock) as registry:
-        outlet = Outlet(AddressRule.ALLOW_PRIVATE)
-        options = ServerOptions("127.0.0.1", 0, AccessSettings(), outlet=outlet)
+    outlet, limits = Outlet(AddressRule.ALLOW_PRIVATE), Limits(seconds=asked.timeout)
+    options = ServerOptions("127.0.0.1", 0, AccessSettings(), outlet=outlet, limits=limits)
+
+    def open_registry() -> Registry:
+        return Registry.open(asked.database, rules=rules, clock=clock)
+
+    if asked.workers > 1:
+        serve_with_workers(open_registry, options, lambda address, _: print(address, flush=True), asked.workers)
+        return
+    with open_registry() as registry:
         server.serve(registry, options, lambda address: print(address, flush=True))
 
 

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import resource
 import sqlite3
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import psycopg
 import pytest
+from sqlalchemy import text
 
-from tests.postgresql import postgresql_server
+from tests.faults.load import Load
+from tests.faults.outages import (
+    OUTAGES,
+    RECOVERY_S,
+    check_outage,
+    check_terminated_connections,
+    terminate_connections,
+)
+from tests.postgresql import create_database, postgresql_server
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
+from tests.server.running import ServingProcess, client_of
+from treaty.errors import Unavailable
+from treaty.registry.service import Registry
 from treaty.registry.store import database as store
+from treaty.registry.store.database import Database
+from treaty.registry.store.transaction import Transaction
 
 ASKED = [
     ("GET", "/datasets"),
@@ -35,16 +54,22 @@ def ask(client: httpx2.Client, method: str, path: str) -> httpx2.Response:
     return client.request(method, path, json=short(version="1.0.1") if method == "POST" and takes_document else None)
 
 
-@pytest.fixture
+def wait_until_ready(client: httpx2.Client) -> None:
+    deadline = time.monotonic() + RECOVERY_S
+    while client.get("/readyz").status_code != 200:
+        assert time.monotonic() < deadline
+
+
+@pytest.fixture(scope="module")
 def own_postgresql() -> Iterator[Any]:
-    """Start a PostgreSQL server that a test may stop and start."""
+    """Start a PostgreSQL server that a test may stop and starts again."""
     with postgresql_server() as server:
         yield server
         server.start()
 
 
 def test_requests_fail_while_postgresql_is_down_and_work_once_it_is_back(serve: Serve, own_postgresql: Any) -> None:
-    client = serve(database=own_postgresql.get_uri())
+    client = serve(database=create_database(own_postgresql.get_uri()))
     assert client.post("/contracts", json=short()).status_code == 201
 
     own_postgresql.stop()
@@ -57,9 +82,96 @@ def test_requests_fail_while_postgresql_is_down_and_work_once_it_is_back(serve: 
         assert answer.json()["detail"].startswith(UNAVAILABLE)
         assert "postgres" not in answer.text  # where the database stands is for the log
     assert probes == {"/healthz": 200, "/readyz": 503}
-    assert client.get("/readyz").status_code == 200
+    wait_until_ready(client)
     assert [one["version"] for one in client.get(f"/contracts/{USERS}/versions").json()] == ["1.0.0"]
     assert client.post("/contracts", json=short(version="1.0.1")).status_code == 201
+
+
+@pytest.mark.parametrize(("workers", "outages"), [(1, ["stopped", "killed", "paused"]), (2, ["stopped"])])
+def test_clients_under_load_get_503_and_can_write_again_after_an_outage(
+    own_postgresql: Any, tmp_path: Path, workers: int, outages: list[str]
+) -> None:
+    database = create_database(own_postgresql.get_uri())
+    arguments = ("--workers", str(workers), "--timeout", "2")
+    with ServingProcess(database, tmp_path / "log", *arguments) as process, Load(process.address) as load:
+        load.wait_for(201)
+        check_terminated_connections(own_postgresql, database, load)
+        for name in outages:
+            check_outage(OUTAGES[name], own_postgresql, load)
+
+    load.check(database)
+
+
+def test_units_of_a_lost_connection_fail_and_the_next_one_connects_again(postgresql_database: str) -> None:
+    def lose_connection(transaction: Transaction) -> None:
+        transaction.write(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+
+    def read(transaction: Transaction) -> int:
+        return int(transaction.read(text("SELECT 1")).scalar_one())
+
+    with closing(Database.open(postgresql_database)) as database:
+        busy = threading.Event()
+        database.submit(lambda _: busy.wait(10))
+        batch = [database.submit(unit) for unit in (read, lose_connection, read)]
+        busy.set()
+
+        assert [type(future.exception()) for future in batch] == [Unavailable] * 3
+        assert database.write(read) == 1
+
+
+def test_a_server_that_was_read_only_for_a_while_is_writable_again(serve: Serve, own_postgresql: Any) -> None:
+    database = create_database(own_postgresql.get_uri())
+    client = serve(database=database)
+
+    def set_read_only(value: str) -> None:
+        with psycopg.connect(own_postgresql.get_uri(), autocommit=True) as connection:
+            name = psycopg.conninfo.conninfo_to_dict(database)["dbname"]
+            connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = {value}")
+
+    set_read_only("on")
+    terminate_connections(own_postgresql, database)
+    write = client.post("/contracts", json=short())
+    ready = client.get("/readyz")
+    read = client.get("/datasets")
+    set_read_only("off")
+
+    assert (write.status_code, write.headers["retry-after"]) == (503, "2")
+    assert (ready.status_code, read.status_code) == (503, 200)
+    wait_until_ready(client)  # connections made in the meantime are still read-only, until one of them fails
+    assert client.post("/contracts", json=short()).status_code == 201
+
+
+def test_readiness_needs_disk_space(tmp_path: Path) -> None:
+    file = tmp_path / "registry.db"
+    with ServingProcess(str(file), tmp_path / "log") as process, client_of(process.address) as client:
+        for number in range(5):
+            assert client.post("/contracts", json=short(version=f"1.{number}.0")).status_code == 201
+        limits = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
+        log_size = Path(f"{file}-wal").stat().st_size  # the limit stops the next page, as a full disk does
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (log_size, limits[1]))
+
+        write = client.post("/contracts", json=short(version="1.5.0"))
+        ready = client.get("/readyz")
+        read = client.get(f"/contracts/{USERS}/latest")
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, limits)
+
+        assert (write.status_code, ready.status_code, ready.headers["retry-after"]) == (503, 503, "2")
+        assert read.json()["version"] == "1.4.0"
+        wait_until_ready(client)
+        assert client.post("/contracts", json=short(version="1.5.0")).status_code == 201
+
+
+def test_readiness_is_known_without_asking_the_database_again(
+    open_registry: Callable[..., Registry], database: str
+) -> None:
+    opened = open_registry(database).context.database
+    first = opened.probe_write()
+    first.result()
+
+    assert opened.probe_write().done()
+    assert opened.probe_write() is opened.probe_write()
+    with opened.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM audit")).scalar_one() == 0
 
 
 def test_reads_work_and_writes_fail_while_the_file_is_locked(
@@ -73,13 +185,14 @@ def test_reads_work_and_writes_fail_while_the_file_is_locked(
     lock = sqlite3.connect(tmp_path / "registry.db", isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
     write = client.post("/contracts", json=short(version="1.0.1"))
+    ready = client.get("/readyz")
     read = client.get(f"/contracts/{USERS}/latest")
     lock.execute("ROLLBACK")
     lock.close()
 
     assert (write.status_code, write.headers["retry-after"]) == (503, "2")
     assert write.json()["detail"].startswith(UNAVAILABLE)
-    assert read.status_code == 200
+    assert (ready.status_code, read.status_code) == (503, 200)
     assert client.post("/contracts", json=short(version="1.0.1")).status_code == 201
 
 

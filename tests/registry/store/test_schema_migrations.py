@@ -175,7 +175,7 @@ def test_many_may_open_a_new_database_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         databases = list(pool.map(lambda _: Database.open(path), range(8)))
     for one in databases:
-        one.ping()
+        one.probe_write().result()
         one.close()
 
 

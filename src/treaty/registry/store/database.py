@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import ArgumentError
 
 from treaty.errors import InvalidDocument, Unavailable
@@ -29,6 +30,9 @@ _LOCK_TIMEOUT_S = 30
 """Seconds that a statement waits for a lock, or a caller for a connection, before it gives up."""
 
 _RETRY_INTERVAL_S = 0.01
+PROBE_INTERVAL_S = 1.0
+_DONE: Future[None] = Future()
+_DONE.set_result(None)
 
 _SQLITE = (
     "PRAGMA synchronous=FULL",  # what was acknowledged survives a power cut
@@ -37,6 +41,14 @@ _SQLITE = (
     "PRAGMA cache_size=-8000",  # kilobytes
     "PRAGMA wal_autocheckpoint=4000",  # pages: a page that changes often is copied to the file once, not many times
 )
+_POSTGRESQL_CONNECTION = {
+    "connect_timeout": 3,
+    "keepalives_idle": 3,  # seconds; a server that vanished from the network is noticed after six
+    "keepalives_interval": 1,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 6_000,  # milliseconds
+}
+_READ_ONLY_TRANSACTION = "25006"
 _POSTGRESQL = f"-c lock_timeout={_LOCK_TIMEOUT_S}s -c statement_timeout={_LOCK_TIMEOUT_S}s -c timezone=UTC"
 
 
@@ -77,6 +89,9 @@ class Database:
         on_sqlite = url.get_backend_name() == "sqlite"
         self._writer = Writer(self._engine, clock, WriterLock(url.database if on_sqlite else None))
         self.read_cache = ReadCache(url.database if on_sqlite else None)
+        self._probe_lock = threading.Lock()
+        self._probe: Future[None] | None = None
+        self._probed_at = 0.0
 
     @classmethod
     def open(cls, reference: str, clock: Clock = utc_now) -> Database:
@@ -136,16 +151,33 @@ class Database:
         """Set the function to call after a change by this process."""
         self._writer.on_changes = wake
 
-    def ping(self) -> None:
-        """Raise Unavailable where the database does not answer."""
-        with self.read() as connection:
-            connection.execute(text("SELECT 1"))
+    def probe_write(self) -> Future[None]:
+        """Return a future that is done once a write is durable, or that raises Unavailable.
+
+        A write of the last second, and a failed or unfinished probe of the last second, count as the answer.
+        """
+        with self._probe_lock:
+            now = time.monotonic()
+            if now - self._writer.last_commit_at < PROBE_INTERVAL_S:
+                return _DONE
+            probe = self._probe
+            if probe is None or (
+                probe.done() and (probe.exception() is None or now - self._probed_at >= PROBE_INTERVAL_S)
+            ):
+                self._probe, self._probed_at = self.submit(_write_nothing_new), now
+            assert self._probe is not None  # noqa: S101
+            return self._probe
 
     def close(self) -> None:
         """Finish queued writes and close the database."""
         self._writer.close()
         self.read_cache.close()
         self._engine.dispose()
+
+
+def _write_nothing_new(transaction: Transaction) -> None:
+    """Write a row as it is: that takes the lock, the permissions and the disk space of any write."""
+    transaction.write(text("UPDATE alembic_version SET version_num = version_num"))
 
 
 def _make_file(path: Path) -> None:
@@ -160,10 +192,12 @@ def _make_file(path: Path) -> None:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() == "postgresql":
-        arguments = {"connect_timeout": 5, "options": _POSTGRESQL}
-        return create_engine(
+        arguments = {**_POSTGRESQL_CONNECTION, "options": _POSTGRESQL}
+        engine = create_engine(
             url, pool_pre_ping=True, pool_timeout=_LOCK_TIMEOUT_S, pool_size=16, connect_args=arguments
         )
+        event.listen(engine, "handle_error", _drop_read_only_connections)
+        return engine
     engine = create_engine(
         url,
         pool_timeout=_LOCK_TIMEOUT_S,
@@ -174,6 +208,12 @@ def _engine(url: URL) -> Engine:
     )
     event.listen(engine, "connect", _set_up)
     return engine
+
+
+def _drop_read_only_connections(context: ExceptionContext) -> None:
+    """Connect again after a write was refused as read-only: after a failover the writable server is another one."""
+    if getattr(context.original_exception, "sqlstate", None) == _READ_ONLY_TRANSACTION:
+        context.is_disconnect = True
 
 
 def _set_up(connection: Any, _record: Any) -> None:

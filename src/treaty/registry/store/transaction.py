@@ -189,6 +189,11 @@ class Transaction:
         self._entries[-1] = self._entries[-1].with_digests(row_digests)
 
     @property
+    def has_writes(self) -> bool:
+        """Whether the transaction changed anything."""
+        return self.wrote_since(Mark(0, 0))
+
+    @property
     def has_entries(self) -> bool:
         """Whether the transaction recorded anything in the audit log."""
         return bool(self._entries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 import time
@@ -14,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DataError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
 
 from treaty.errors import InvalidDocument, TreatyError, Unavailable
 from treaty.registry.store.transaction import Transaction
@@ -23,9 +24,14 @@ T = TypeVar("T")
 _LOG = logging.getLogger("treaty.registry")
 _LOCK_WRITES = {
     "sqlite": "BEGIN IMMEDIATE",
-    "postgresql": "SELECT pg_advisory_xact_lock(7237842391)",
+    "postgresql": (
+        "SELECT set_config('idle_in_transaction_session_timeout', '10s', true), pg_advisory_xact_lock(7237842391)"
+    ),
 }
-"""The first statement of a write transaction: it lets one process at a time write to the database."""
+"""The first statement of a write transaction: it lets one process at a time write to the database.
+
+PostgreSQL ends the transaction of a process that holds the lock and no longer responds.
+"""
 
 
 DATABASE_ERRORS = (SQLAlchemyError, OverflowError, UnicodeEncodeError)
@@ -49,6 +55,11 @@ def describe_error(name: str, error: Exception) -> TreatyError:
     return Unavailable(f"the database {name} cannot be used now: {reason[0] if reason else 'no reason given'}")
 
 
+def _is_connection_lost(error: Exception) -> bool:
+    """Tell whether the connection broke or could not be made: every other unit would fail for the same reason."""
+    return isinstance(error, DBAPIError) and (error.connection_invalidated or error.statement is None)
+
+
 class _Outcome(NamedTuple):
     value: Any = None
     error: Exception | None = None
@@ -69,7 +80,8 @@ class Writer:
     """Runs units of work from many threads, each completely or not at all.
 
     The units of a batch share a transaction. If one of them fails after it wrote, the batch is rolled back and every
-    unit runs again in a transaction of its own.
+    unit runs again in a transaction of its own. If the connection is lost, all of them fail, and the next batch
+    connects again.
     """
 
     def __init__(self, engine: Engine, clock: Callable[[], datetime], lock: WriterLock) -> None:
@@ -78,6 +90,7 @@ class Writer:
         self._lock = lock
         self.on_notices: Callable[[], None] = _ignore
         self.on_changes: Callable[[], None] = _ignore
+        self.last_commit_at = -math.inf  # on the monotonic clock; reset when a write fails
         self._queue = WriteQueue("treaty-writer", self._write)
 
     def submit(self, unit: Callable[[Transaction], T]) -> Future[T]:
@@ -114,6 +127,8 @@ class Writer:
             else:
                 outcomes = [self._attempt(transaction, job) for job in batch]
             transaction.flush()
+        if transaction.has_writes:
+            self.last_commit_at = time.monotonic()
         if transaction.has_notices:
             _call(self.on_notices)
         if transaction.has_entries:
@@ -133,6 +148,8 @@ class Writer:
         try:
             return _Outcome(job.unit(transaction))
         except Exception as error:
+            if _is_connection_lost(error):
+                raise
             if isinstance(error, DATABASE_ERRORS) or transaction.wrote_since(mark):
                 raise _PartlyWritten from error
             return _Outcome(error=error)
@@ -140,6 +157,7 @@ class Writer:
     def _translate(self, error: Exception) -> Exception:
         if not isinstance(error, DATABASE_ERRORS):
             return error
+        self.last_commit_at = -math.inf
         _LOG.warning("a write failed: %s", type(error).__name__)
         return describe_error(self._engine.url.set(query={}).render_as_string(), error)
 

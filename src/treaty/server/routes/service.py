@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal
 
 from fastapi import Request
 from pydantic import BaseModel
-from starlette.concurrency import run_in_threadpool
 
+from treaty.errors import Unavailable
 from treaty.registry.access.permissions import Action
 from treaty.server.routing import Routes
 
 routes = Routes("service")
+PROBE_TIMEOUT_S = 2.0
 
 
 class ServiceStatus(BaseModel):
@@ -28,6 +30,11 @@ async def alive() -> ServiceStatus:
 
 @routes.get("/readyz", Action.READ)
 async def ready(request: Request) -> ServiceStatus:
-    """Readiness probe: the database answers. No credentials needed."""
-    await run_in_threadpool(request.app.state.registry.context.database.ping)
+    """Readiness probe: the database can be written to. No credentials needed."""
+    probe = asyncio.wrap_future(request.app.state.registry.context.database.probe_write())
+    probe.add_done_callback(lambda done: done.exception())  # nobody else may look at it after the timeout
+    finished, _ = await asyncio.wait({probe}, timeout=PROBE_TIMEOUT_S)
+    if not finished:
+        raise Unavailable(f"no write finished within {PROBE_TIMEOUT_S:g} seconds")
+    probe.result()
     return ServiceStatus(status="ok")
