@@ -13,7 +13,7 @@ INSTALL_CHROMIUM := [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && ech
 FIND_CHROMIUM := [ -n "$$TREATY_CHROMIUM" ] || command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser demo test test-fast check format docs bench bench-enforce bench-pipeline clean
+.PHONY: help setup browser demo test test-fast faults check format docs bench bench-enforce bench-pipeline clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ browser: # the tests of the pages need a browser, and nothing else does
 
 test: check browser ## all checks, then all tests
 	$(BIN)/pytest -q -n auto
+
+faults: setup ## outages, hangs and full disks under load, on a real PostgreSQL; at most 15 minutes
+	timeout 15m $(BIN)/pytest -q tests/faults
 
 test-fast: .venv/.ready ## the tests that need neither Spark nor a browser nor PostgreSQL, for the edit loop
 	$(BIN)/pytest -q -n auto -m "not spark and not browser and not postgresql"
