@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-import psutil
 import psycopg
 
 from tests.faults.load import Load
@@ -37,7 +36,8 @@ def killed(server: Any) -> Iterator[None]:
     processes = _processes(server)
     for process in processes:
         process.kill()
-    psutil.wait_procs(processes, timeout=10)
+    for process in processes:
+        process.wait(10)
     yield
     server.start()
 
@@ -85,6 +85,6 @@ def check_outage(outage: Outage, server: Any, load: Load) -> None:
             assert time.monotonic() < deadline
 
 
-def _processes(server: Any) -> list[psutil.Process]:
-    postmaster = psutil.Process(server.get_pid())
+def _processes(server: Any) -> list[Any]:
+    postmaster = server.get_postmaster_info().process
     return [postmaster, *postmaster.children(recursive=True)]
