@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import sqlite3
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -234,3 +235,48 @@ def test_internal_error_does_not_leak_its_message(
     (logged,) = (entry for entry in logs if entry["event"] == "internal_error")
     assert (logged["error"], logged["request_id"]) == ("KeyError", response.headers["x-request-id"])
     assert secret not in f"{logs}{response.text}"
+
+
+UPGRADES = {
+    "h2c": {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "AAEAAEAAAAIAAAABAAMAAABk"},
+    "websocket": {"Connection": "Upgrade", "Upgrade": "websocket", "Sec_WebSocket_Version": "13"},
+    "unknown": {"Connection": "keep-alive, Upgrade", "Upgrade": "something/1.0"},
+    "without a protocol": {"Connection": "Upgrade"},
+}
+
+
+@pytest.mark.parametrize("headers", UPGRADES.values(), ids=UPGRADES)
+def test_body_of_a_request_that_offers_an_upgrade_arrives_as_sent(
+    client: httpx2.Client, headers: dict[str, str]
+) -> None:
+    with connected(client) as connection:
+        connection.sendall(
+            request("POST /contracts", short(), **headers) + request(f"GET {LATEST}", Connection="close")
+        )
+        responses = read_to_end(connection)
+
+    assert statuses(responses) == [201, 200]
+    assert [field["name"] for field in client.get(LATEST).json()["fields"]] == ["user_id", "plan", "ltv"]
+
+
+@pytest.mark.parametrize("headers", UPGRADES.values(), ids=UPGRADES)
+def test_request_hidden_in_a_body_is_not_carried_out(client: httpx2.Client, headers: dict[str, str]) -> None:
+    hidden = request("POST /contracts", short("hidden.contract"))
+    head = request("POST /contracts/check", Content_Type="application/json", Content_Length=str(len(hidden)), **headers)
+    with connected(client) as connection:
+        connection.sendall(head + hidden + request("GET /datasets", Connection="close"))
+        responses = read_to_end(connection)
+
+    assert statuses(responses) == [422, 200]  # the hidden request is a body that is not JSON
+    assert client.get("/datasets").json() == {"datasets": []}
+
+
+def test_curl_that_offers_http2_can_post(client: httpx2.Client, tmp_path: Path) -> None:
+    body = tmp_path / "contract.json"
+    body.write_text(json.dumps(short()))
+    command = ["curl", "--http2", "--silent", "--noproxy", "*", "--output", str(tmp_path / "answer"), "--write-out"]
+    options = ["%{http_code}", "--json", f"@{body}", f"{client.base_url}/contracts"]
+    answer = subprocess.run([*command, *options], capture_output=True, text=True, check=True, timeout=30)
+
+    assert answer.stdout == "201"
+    assert [field["name"] for field in client.get(LATEST).json()["fields"]] == ["user_id", "plan", "ltv"]
