@@ -262,7 +262,8 @@ def test_body_of_a_request_that_offers_an_upgrade_arrives_as_sent(
 @pytest.mark.parametrize("headers", UPGRADES.values(), ids=UPGRADES)
 def test_request_hidden_in_a_body_is_not_carried_out(client: httpx2.Client, headers: dict[str, str]) -> None:
     hidden = request("POST /contracts", short("hidden.contract"))
-    head = request("POST /contracts/check", Content_Type="application/json", Content_Length=str(len(hidden)), **headers)
+    fields = {"Content_Type": "application/json", "Content_Length": str(len(hidden)), **headers}
+    head = request("POST /contracts/check", None, **fields)
     with connected(client) as connection:
         connection.sendall(head + hidden + request("GET /datasets", Connection="close"))
         responses = read_to_end(connection)
