@@ -15,6 +15,7 @@ from tests.documents import CASES
 from treaty.compatibility import Mode, diff, judge
 from treaty.contracts import Bump, contract_from
 from treaty.contracts.text import read_document
+from treaty.errors import InvalidDocument
 
 Place = tuple[str | int, ...]
 EXAMPLES: dict[str, Any] = {
@@ -147,3 +148,58 @@ def test_several_changes_require_the_largest_of_their_bumps(edits: list[Edit]) -
     expected = max(edit.bump for edit in edits)
 
     assert _required(edits[0].example, edits) is expected
+
+
+SAME_WITHOUT_OR_ALTERED = {
+    ("warehouse", "schema.0.properties.0.primaryKeyPosition"),  # the only key field
+    ("warehouse", "schema.0.properties.0.required"),  # a key field is required in any case
+    ("warehouse", "schema.1.properties.0.required"),
+}
+SAME_WITHOUT = {
+    ("warehouse", "schema.0.properties.2.quality.0.type"),  # the default is library
+    ("warehouse", "schema.0.properties.3.required"),  # the default is false
+    ("warehouse", "schema.0.properties.4.relationships.0.type"),  # the default is foreignKey
+}
+
+
+def _parts(part: Any, place: Place = ()) -> Iterator[Place]:
+    entries = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    for key, value in entries:
+        yield (*place, key)
+        yield from _parts(value, (*place, key))
+
+
+def _altered(value: Any) -> Any:
+    """Return another value of the same type, or None for a list or mapping."""
+    if isinstance(value, bool):
+        return not value
+    return value + ("x" if isinstance(value, str) else 1) if isinstance(value, str | int | float) else None
+
+
+def _unreported(example: str, place: Place, *, remove: bool) -> bool:
+    """Whether removing or altering a part of an example gives a valid document and no change."""
+    document = copy.deepcopy(EXAMPLES[example])
+    parent = _at(document, place[:-1])
+    if remove:
+        del parent[place[-1]]
+    elif (other := _altered(parent[place[-1]])) is None:
+        return False
+    else:
+        parent[place[-1]] = other
+    try:
+        return not diff(CONTRACTS[example], contract_from(document))
+    except InvalidDocument:
+        return False
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_no_part_of_a_document_changes_without_a_change(example: str) -> None:
+    places = [place for place in _parts(EXAMPLES[example]) if place != ("version",)]
+
+    def unreported(*, remove: bool) -> set[tuple[str, str]]:
+        silent = [place for place in places if _unreported(example, place, remove=remove)]
+        return {(example, ".".join(map(str, place))) for place in silent}
+
+    of_example = {one for one in SAME_WITHOUT_OR_ALTERED | SAME_WITHOUT if one[0] == example}
+    assert unreported(remove=True) == of_example
+    assert unreported(remove=False) == of_example - SAME_WITHOUT

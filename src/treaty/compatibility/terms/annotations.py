@@ -42,6 +42,14 @@ def relationships(owner: Field | SchemaObject) -> dict[str, Any]:
     return {_target(entry): entry for entry in owner.relationships or ()}
 
 
+def relationship_notes(owner: Field | SchemaObject) -> dict[str, Any]:
+    """Return the annotations of relationships by their target."""
+    return {
+        f"relationship.{_target(entry)}": {key: entry[key] for key in entry if key not in ("from", "to", "type")}
+        for entry in owner.relationships or ()
+    }
+
+
 def _target(entry: Mapping[str, Any]) -> str:
     to = entry.get("to")
     text = ", ".join(to) if isinstance(to, tuple) else str(to)

@@ -14,6 +14,7 @@ from treaty.compatibility.terms.annotations import (
     definition_notes,
     definitions,
     foreign_constructs,
+    relationship_notes,
     relationships,
     rule_annotations,
 )
@@ -61,10 +62,17 @@ def _owners(contract: Contract) -> dict[str, Any]:
 
 def _team_notes(team: Any) -> Any:
     """Return the keys of the team other than its owners."""
-    if isinstance(team, Mapping):
-        return {key: value for key, value in team.items() if key != "name" and (key != "members" or team.get("name"))}
+    if not isinstance(team, Mapping):
+        return _member_notes(team)
+    notes = {key: value for key, value in team.items() if key not in ("name", "members")}
+    if members := team.get("members"):
+        notes["members"] = members if team.get("name") else _member_notes(members)
+    return notes
+
+
+def _member_notes(members: Iterable[Mapping[str, Any]] | None) -> tuple[dict[str, Any], ...]:
     return tuple(
-        {key: value for key, value in member.items() if key not in ("name", "username")} for member in team or ()
+        {key: value for key, value in member.items() if key not in ("name", "username")} for member in members or ()
     )
 
 
@@ -182,7 +190,7 @@ def _object_metadata(item: SchemaObject) -> dict[str, Any]:
 
 
 def _object_notes(item: SchemaObject) -> dict[str, Any]:
-    return rule_annotations(item.quality) | definition_notes(item)
+    return rule_annotations(item.quality) | definition_notes(item) | relationship_notes(item)
 
 
 OBJECT_TERMS: tuple[Term, ...] = (

@@ -13,6 +13,7 @@ from treaty.compatibility.terms.annotations import (
     definition_notes,
     definitions,
     foreign_constructs,
+    relationship_notes,
     relationships,
     rule_annotations,
 )
@@ -104,11 +105,12 @@ def _field_notes(field: Field) -> dict[str, Any]:
         f"enum.{abbreviate(item['value'])}": {key: word for key, word in item.items() if key not in graded}
         for item in field.enum or ()
     }
-    return values | rule_annotations(field.quality) | definition_notes(field)
+    return values | rule_annotations(field.quality) | definition_notes(field) | relationship_notes(field)
 
 
 _TYPE = ("logical_type", "physical_type", "options")
 _OWN = ("custom_properties",)
+_NOTED = ("enum", "quality", "authoritative_definitions", "relationships")
 
 
 def _term(
@@ -158,7 +160,7 @@ FIELD_TERMS: tuple[Term, ...] = (
     _term("field.business_name", lambda field: field.business_name, replaced, ("business_name",)),
     _term("field.metadata", _logical_type, _notation, _TYPE),
     _term("field.metadata", _field_metadata, keyed(replaced), ("id", "more", *_OWN)),
-    _term("field.metadata", _field_notes, in_both(replaced), ("enum", "quality", "authoritative_definitions")),
+    _term("field.metadata", _field_notes, in_both(replaced), _NOTED),
 )
 
 
