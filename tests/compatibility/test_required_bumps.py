@@ -173,7 +173,9 @@ def _altered(value: Any) -> Any:
     """Return another value of the same type, or None for a list or mapping."""
     if isinstance(value, bool):
         return not value
-    return value + ("x" if isinstance(value, str) else 1) if isinstance(value, str | int | float) else None
+    if isinstance(value, str):
+        return f"{value}x"
+    return value + 1 if isinstance(value, int | float) else None
 
 
 def _unreported(example: str, place: Place, *, remove: bool) -> bool:

@@ -18,7 +18,10 @@ class Severity(StrEnum):
     @property
     def rank(self) -> int:
         """The sort order: errors first."""
-        return list(Severity).index(self)
+        return _RANKS[self]
+
+
+_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 @dataclass(frozen=True, slots=True)

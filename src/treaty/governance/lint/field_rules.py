@@ -119,7 +119,9 @@ def description_missing(spot: FieldContext, contract: Contract) -> Iterator[Rema
     Fix: describe what the value means to the business, when it is set, and what a missing value means.
     """
     if spot.name and says_nothing(spot.field.description) and not _is_defined(spot):
-        yield Remark(f"field {spot.path!s} has no description", "describe what it means to the business", spot.pointer)
+        yield Remark(
+            f"field {spot.path_text} has no description", "describe what it means to the business", spot.pointer
+        )
 
 
 @field_rule(Severity.WARNING)
@@ -134,7 +136,7 @@ def description_circular(spot: FieldContext, contract: Contract) -> Iterator[Rem
     if spot.name and not says_nothing(text) and not _is_defined(spot) and is_circular(spot.name, text, spot.around):
         hint = "describe what determines the value, when it is set, and what follows from it"
         yield Remark(
-            f"the description of {spot.path!s} only repeats its name: {text!r}", hint, (*spot.pointer, "description")
+            f"the description of {spot.path_text} only repeats its name: {text!r}", hint, (*spot.pointer, "description")
         )
 
 
@@ -149,7 +151,7 @@ def description_thin(spot: FieldContext, contract: Contract) -> Iterator[Remark]
     text = (spot.field.description or "").strip()
     thin = not says_nothing(text) and len(split_text(text)) < MIN_DESCRIPTION_WORDS
     if spot.name and thin and not is_circular(spot.name, text, spot.around):
-        message = f"the description of {spot.path!s} is very short: {text!r}"
+        message = f"the description of {spot.path_text} is very short: {text!r}"
         yield Remark(message, "write a complete sentence", (*spot.pointer, "description"))
 
 
@@ -166,7 +168,7 @@ def name_bare(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     nested = sum(1 for step in spot.path.steps if not step.is_mark) > 1
     if len(words) == 1 and words[0] in (_BARE_ANYWHERE if nested else _BARE_NAMES):
         hint = f"use a specific name, for example {_example(spot, contract)}"
-        yield Remark(f"the name {spot.path!s} is too generic", hint, (*spot.pointer, "name"))
+        yield Remark(f"the name {spot.path_text} is too generic", hint, (*spot.pointer, "name"))
 
 
 @field_rule(Severity.WARNING)
@@ -178,7 +180,7 @@ def internal_leaked(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     Fix: remove the field and list it under `exclusions:`, or offer a stable business key instead.
     """
     if what := _indicated_content(spot.name, "internal"):
-        message = f"{spot.path!s} looks like {what} of the producer"
+        message = f"{spot.path_text} looks like {what} of the producer"
         yield Remark(message, "remove it, or offer a business key", spot.pointer)
 
 
@@ -197,7 +199,7 @@ def pii_unclassified(spot: FieldContext, contract: Contract) -> Iterator[Remark]
         return
     what = _indicated_content(spot.name, "personal")
     if what and (kind not in ("timestamp", "date", "time") or what == "a date of birth"):
-        message = f"{spot.path!s} looks like {what} and has no classification"
+        message = f"{spot.path_text} looks like {what} and has no classification"
         yield Remark(message, "add classification: pii", spot.pointer)
 
 
@@ -210,7 +212,7 @@ def type_missing(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     Fix: add `logicalType`, and `physicalType` where the stored type matters.
     """
     if spot.field.type is None:
-        yield Remark(f"field {spot.path!s} has no type", "add logicalType", spot.pointer)
+        yield Remark(f"field {spot.path_text} has no type", "add logicalType", spot.pointer)
 
 
 @field_rule(Severity.WARNING)
@@ -228,7 +230,7 @@ def unit_missing(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     text = spot.field.description or ""
     states_unit = stems(split_text(text)) & _UNITS or any(sign in text for sign in _SIGNS)
     if not states_unit and not any(_names_a_unit(name) for name in spot.beside):
-        yield Remark(f"{spot.path!s} has no unit", "add unit:, for example unit: EUR", spot.pointer)
+        yield Remark(f"{spot.path_text} has no unit", "add unit:, for example unit: EUR", spot.pointer)
 
 
 def _names_a_unit(name: str) -> bool:

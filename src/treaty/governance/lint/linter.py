@@ -65,7 +65,7 @@ def lint(loaded: LoadedContract, settings: LintSettings, today: date) -> LintRep
                 findings.append(_finding(rule.id, severity, remark, path, place_of))
     findings.sort(key=lambda finding: finding.sort_key)
     remaining, waived = apply_waivers(findings, contract.id, settings.waivers, today)
-    explainable = sum(1 for spot in named if str(spot.path) not in unclear)
+    explainable = sum(1 for spot in named if spot.path_text not in unclear)
     return LintReport(contract.id, contract.version, remaining, waived, len(named), explainable)
 
 

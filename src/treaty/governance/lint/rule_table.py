@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from treaty.contracts.findings import Pointer, Severity
+from treaty.contracts.frozen import lazy
 from treaty.contracts.model import Contract, Field, locate_fields
 from treaty.contracts.paths import FieldPath
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FieldContext:
     """A field with its path, its position in the document, and the names around it."""
 
@@ -27,6 +28,11 @@ class FieldContext:
     def name(self) -> str:
         """The field's name; empty for array elements and map entries."""
         return self.field.name or ""
+
+    @lazy
+    def path_text(self) -> str:
+        """The path as text, which several rules need."""
+        return str(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ def field_rule(severity: Severity) -> Callable[[FieldRule], FieldRule]:
         def run(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[tuple[str | None, Remark]]:
             for spot in fields:
                 for remark in check(spot, contract):
-                    yield str(spot.path), remark
+                    yield spot.path_text, remark
 
         _enter(check, severity, run)
         return check
@@ -103,15 +109,15 @@ def _enter(check: Callable[..., Iterator[Remark]], severity: Severity, run: Run)
 
 def field_contexts(contract: Contract) -> Iterator[FieldContext]:
     """Yield every field of a contract with its context, outermost first."""
-    located = list(locate_fields(contract))
+    located = [(path, path.parent, field, pointer) for path, field, pointer in locate_fields(contract)]
     beside: dict[FieldPath, set[str]] = {}
     inherited: dict[FieldPath, str | None] = {}
-    for path, field, _ in located:
-        beside.setdefault(path.parent, set()).add(field.name or "")
-        inherited[path] = field.classification or inherited.get(path.parent)
+    for path, parent, field, _ in located:
+        beside.setdefault(parent, set()).add(field.name or "")
+        inherited[path] = field.classification or inherited.get(parent)
     siblings = {parent: frozenset(names) for parent, names in beside.items()}
     only = contract.schema[0].name if len(contract.schema) == 1 else None
-    for path, field, pointer in located:
+    for path, parent, field, pointer in located:
         owner = path.object if path.object is not None else only
-        names = (*((owner,) if owner else ()), *(step.text for step in path.parent.steps if not step.is_mark))
-        yield FieldContext(path, field, pointer, names, siblings[path.parent], inherited[path])
+        names = (*((owner,) if owner else ()), *(step.text for step in parent.steps if not step.is_mark))
+        yield FieldContext(path, field, pointer, names, siblings[parent], inherited[path])
