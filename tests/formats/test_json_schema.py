@@ -156,3 +156,19 @@ def test_definitions_that_multiply_are_kept_by_name() -> None:
     (before,), (after,) = _read(schema), _read(changed)
 
     assert diff(before, after)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        '{"properties": {"a": {"type": "string"}}, "required": ["a", {}, 3]}',
+        '{"properties": {"a": {"type": ["string", "null"], "enum": 3}}}',
+        '{"allOf": [{"properties": 1}, {"properties": {"a": {}}, "additionalProperties": false}]}',
+        '{"oneOf": [{"$ref": 3}, {"properties": {}}], "properties": {}, "$defs": 3}',
+        '{"properties": {"a": {"format": [], "pattern": 3, "items": [3], "dependencies": 3}}}',
+    ],
+)
+def test_a_schema_with_values_of_the_wrong_type_is_read_and_written(schema: str) -> None:
+    (read,) = FORMAT.read(schema, name="x.schema.json").contracts
+
+    assert FORMAT.write(read).text

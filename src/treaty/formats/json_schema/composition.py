@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from treaty.contracts.values import Json, json_equal
+from treaty.formats.flat_terms import as_mapping
 from treaty.formats.json_schema.documents import Node, SchemaDocuments, UnresolvedReference
 from treaty.formats.json_schema.types import ASSERTIONS, UNCONSTRAINED
 
@@ -198,8 +199,8 @@ def _are_independent(one: Node, other: Node) -> bool:
         return False
     if not any(key in one and not json_equal(one[key], True) for key in _DEPENDS_ON_PROPERTIES):
         return True
-    own, others = one.get("properties"), other.get("properties")
-    return set(others or ()) <= set(own or ()) and not any(key in other for key in _DEPENDS_ON_PROPERTIES)
+    own, others = as_mapping(one.get("properties")), as_mapping(other.get("properties"))
+    return others.keys() <= own.keys() and not any(key in other for key in _DEPENDS_ON_PROPERTIES)
 
 
 def _both(one: Mapping[str, Any], other: Mapping[str, Any], name: str) -> Json:

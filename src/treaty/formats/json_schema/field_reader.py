@@ -191,7 +191,8 @@ class FieldReader:
     def undeclared(self, node: Mapping[str, Any]) -> list[ForeignConstruct]:
         """Return the required names that are no properties, as a construct."""
         required, properties = node.get("required"), as_mapping(node.get("properties"))
-        names = sorted({str(name) for name in required if name not in properties}) if isinstance(required, list) else []
+        listed = {str(name) for name in required} if isinstance(required, list) else set()
+        names = sorted(name for name in listed if name not in properties)
         return [ForeignConstruct.of(FORMAT, "required", names)] if names else []
 
     def add_keyword_losses(

@@ -13,6 +13,7 @@ from treaty.contracts.text import read_document
 from treaty.contracts.values import FrozenMap, Json, freeze
 from treaty.contracts.versions import try_parse_version
 from treaty.errors import InvalidDocument
+from treaty.formats.flat_terms import as_mapping
 from treaty.formats.json_schema.composition import conjoin
 from treaty.formats.json_schema.constructs import FORMAT, find_constructs
 from treaty.formats.json_schema.documents import SchemaDocuments
@@ -76,7 +77,8 @@ class Reader:
             roots = []
             for choice in choices:
                 resolved, inside = composition.resolve(choice, trail, keeps_title=True)
-                name = choice["$ref"].rpartition("/")[2] if "$ref" in choice else None
+                reference = as_mapping(choice).get("$ref")
+                name = reference.rpartition("/")[2] if isinstance(reference, str) else None
                 roots.append(Root(conjoin(shared, resolved), inside, name, construct))
             if all(isinstance(root.node.get("properties"), Mapping) for root in roots):
                 return roots
@@ -114,7 +116,7 @@ class Reader:
         is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
         if is_object or (kind is None and node.keys() & _OBJECT_KEYWORDS):
             return
-        definitions = [name for key in ("$defs", "definitions") for name in node.get(key) or ()]
+        definitions = [name for key in ("$defs", "definitions") for name in as_mapping(node.get(key))]
         if definitions and not node.keys() & ASSERTIONS:
             listed = ", ".join(definitions[:5]) + (" …" if len(definitions) > 5 else "")
             raise self.refuse(f"the schema does not describe an object; it only defines: {listed}", _HINT)

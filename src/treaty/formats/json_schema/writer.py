@@ -148,8 +148,9 @@ def _with_null(node: dict[str, Json]) -> dict[str, Json]:
         return node
     listed = types if isinstance(types, list) else [types]
     with_null = {**node, "type": [*listed, *(["null"] if "null" not in listed else [])]}
-    if "enum" in node and None not in node["enum"]:
-        with_null["enum"] = [*node["enum"], None]
+    values = node.get("enum")
+    if isinstance(values, list) and None not in values:
+        with_null["enum"] = [*values, None]
     return with_null
 
 
