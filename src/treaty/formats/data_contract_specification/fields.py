@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from treaty.contracts.foreign import FOREIGN_KEY
 from treaty.contracts.patterns import PatternCheck
 from treaty.contracts.values import Json, abbreviate
 from treaty.formats.contract_documents import (
@@ -121,7 +122,16 @@ class FieldReader:
         }
         field |= {key: value for key, value in parts.items() if value}
         read = (*_READ, *_ALL_OPTIONS, "precision", "scale", *(_OF_DEFINITIONS if "$ref" in stated else ()))
-        return with_custom_properties(field, custom_properties(data, without=read))
+        return with_custom_properties(field, [*custom_properties(data, without=read), *self._unread_rules(data)])
+
+    def _unread_rules(self, data: Mapping[str, Any]) -> list[Json]:
+        """Return the rules that are lost as foreign constructs, so that a change of them is detected."""
+        rules = {"$ref": data["$ref"]} if "$ref" in data else {}
+        pattern = data.get("pattern")
+        if isinstance(pattern, str) and self.patterns.problem(pattern):
+            rules["pattern"] = pattern
+        constructs = [{"format": ENGINE, "name": name, "text": str(text)} for name, text in sorted(rules.items())]
+        return [{"property": FOREIGN_KEY, "value": constructs}] if constructs else []
 
     def add_loss(self, path: str, what: str, why: str) -> None:
         """Record a loss."""
@@ -143,7 +153,7 @@ class FieldReader:
             name = str(reference).removeprefix("#/definitions/")
             if name not in self.definitions:
                 self.add_loss(path, f"$ref {reference}", "only definitions of the same file are read")
-                return data
+                return data | {"$ref": reference}
             self.used.add(name)
             data = {**as_mapping(self.definitions[name]), **data}
         self.add_loss(path, f"$ref {stated.get('$ref')}", "the definition refers to itself")
