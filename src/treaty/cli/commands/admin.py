@@ -1,4 +1,4 @@
-"""`treaty admin`: tokens, the audit log, notification channels and due dates of a registry."""
+"""`treaty admin`: tokens, the audit log, notification channels, due dates and backups of a registry."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from typing import Annotated
 
 import typer
 
+from treaty.cli.commands import backup
 from treaty.cli.exit_codes import ExitCode
 from treaty.cli.options import command_group
 from treaty.cli.registry_connection import IfMissing
 from treaty.cli.shared_options import PageRequest, RegistryCall, with_shared_options
 from treaty.registry.access.actors import Role, Scope
 
-app = command_group("Manage tokens, audit log, notices and due dates.")
+app = command_group("Manage tokens, audit log, notices, due dates and backups.")
 tokens = command_group("Create, list and revoke access tokens.")
 audit = command_group("Read and verify the audit log.")
 channels = command_group("Choose where teams and consumers receive their notices.")
 app.add_typer(tokens, name="token")
 app.add_typer(audit, name="audit")
 app.add_typer(channels, name="channel")
+app.command("backup")(backup.back_up)
+app.command("restore")(backup.restore)
 
 
 class ChannelKind(StrEnum):

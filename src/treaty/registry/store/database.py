@@ -98,7 +98,7 @@ class Database:
         """Open a database, and bring its tables up to date."""
         url = database_url(reference)
         if url.get_backend_name() == "sqlite":
-            _make_file(Path(str(url.database)))
+            create_file(Path(str(url.database)))
         database = cls(url, clock)
         try:
             with reachable(database.name), database._engine.connect() as connection:
@@ -107,6 +107,16 @@ class Database:
             database.close()
             raise
         return database
+
+    @property
+    def url(self) -> URL:
+        """The URL, with its password."""
+        return self._engine.url
+
+    @property
+    def on_sqlite(self) -> bool:
+        """Whether the database is a SQLite file."""
+        return self.url.get_backend_name() == "sqlite"
 
     @property
     def name(self) -> str:
@@ -180,7 +190,7 @@ def _write_nothing_new(transaction: Transaction) -> None:
     transaction.write(text("UPDATE alembic_version SET version_num = version_num"))
 
 
-def _make_file(path: Path) -> None:
+def create_file(path: Path) -> None:
     """Create the file of a new database, readable only by its owner, because it holds channel secrets."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
