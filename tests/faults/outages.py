@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+import httpx2
 import psycopg
 
 from tests.faults.load import Load
@@ -78,11 +79,17 @@ def check_outage(outage: Outage, server: Any, load: Load) -> None:
         with outage(server):
             load.wait_for(503)
             assert client.get("/healthz").status_code == 200
-            assert client.get("/readyz").status_code == 503
+            wait_for_readiness(client, 503)
         load.wait_for(201, within=RECOVERY_S)
-        deadline = time.monotonic() + RECOVERY_S
-        while client.get("/readyz").status_code != 200:
-            assert time.monotonic() < deadline
+        wait_for_readiness(client, 200)
+
+
+def wait_for_readiness(client: httpx2.Client, status: int) -> None:
+    """Wait for an answer of /readyz, which a process may remember for a second."""
+    deadline = time.monotonic() + RECOVERY_S
+    while client.get("/readyz").status_code != status:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def _processes(server: Any) -> list[Any]:

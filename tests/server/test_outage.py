@@ -5,7 +5,6 @@ from __future__ import annotations
 import resource
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,10 +18,10 @@ from sqlalchemy import text
 from tests.faults.load import Load
 from tests.faults.outages import (
     OUTAGES,
-    RECOVERY_S,
     check_outage,
     check_terminated_connections,
     terminate_connections,
+    wait_for_readiness,
 )
 from tests.postgresql import create_database, postgresql_server
 from tests.server.conftest import Serve
@@ -54,12 +53,6 @@ def ask(client: httpx2.Client, method: str, path: str) -> httpx2.Response:
     return client.request(method, path, json=short(version="1.0.1") if method == "POST" and takes_document else None)
 
 
-def wait_until_ready(client: httpx2.Client) -> None:
-    deadline = time.monotonic() + RECOVERY_S
-    while client.get("/readyz").status_code != 200:
-        assert time.monotonic() < deadline
-
-
 @pytest.fixture(scope="module")
 def own_postgresql() -> Iterator[Any]:
     """Start a PostgreSQL server that a test may stop and starts again."""
@@ -82,7 +75,7 @@ def test_requests_fail_while_postgresql_is_down_and_work_once_it_is_back(serve: 
         assert answer.json()["detail"].startswith(UNAVAILABLE)
         assert "postgres" not in answer.text  # where the database stands is for the log
     assert probes == {"/healthz": 200, "/readyz": 503}
-    wait_until_ready(client)
+    wait_for_readiness(client, 200)
     assert [one["version"] for one in client.get(f"/contracts/{USERS}/versions").json()] == ["1.0.0"]
     assert client.post("/contracts", json=short(version="1.0.1")).status_code == 201
 
@@ -137,7 +130,7 @@ def test_a_server_that_was_read_only_for_a_while_is_writable_again(serve: Serve,
 
     assert (write.status_code, write.headers["retry-after"]) == (503, "2")
     assert (ready.status_code, read.status_code) == (503, 200)
-    wait_until_ready(client)  # connections made in the meantime are still read-only, until one of them fails
+    wait_for_readiness(client, 200)  # connections made in the meantime are still read-only, until one of them fails
     assert client.post("/contracts", json=short()).status_code == 201
 
 
@@ -157,7 +150,7 @@ def test_readiness_needs_disk_space(tmp_path: Path) -> None:
 
         assert (write.status_code, ready.status_code, ready.headers["retry-after"]) == (503, 503, "2")
         assert read.json()["version"] == "1.4.0"
-        wait_until_ready(client)
+        wait_for_readiness(client, 200)
         assert client.post("/contracts", json=short(version="1.5.0")).status_code == 201
 
 
