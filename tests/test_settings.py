@@ -183,7 +183,11 @@ def test_every_setting_can_be_overridden_by_a_variable(tmp_path: Path) -> None:
         ("access: {oidc: {algorithms: RS256}}\n", "access.oidc.algorithms must be a list of strings"),
         ("registry: ''\n", "registry must be a string"),
         ("server: {port: 70000}\n", "server.port must be an integer from 0 to 65,535"),
-        ("server: {whatever: 1}\n", "use: server.host, server.port, server.body_limit, server.timeout_seconds"),
+        (
+            "server: {whatever: 1}\n",
+            "use: server.host, server.port, server.body_limit, server.timeout_seconds, server.body_timeout_seconds, "
+            "server.head_limit, server.keep_alive_seconds, server.connection_limit",
+        ),
         ("notices: {smtp: {password: x}}\n", "a password does not belong in a file; set TREATY_SMTP_PASSWORD"),
     ],
 )

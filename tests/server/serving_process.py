@@ -1,6 +1,6 @@
 """A server on its own: `python -m tests.server.serving_process DATABASE`.
 
-Options: --no-delivery, --clock-ahead SECONDS, --workers N, --timeout SECONDS.
+Options: --no-delivery, --clock-ahead SECONDS, --workers N and the limits of requests, such as --timeout SECONDS.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ def main() -> None:
     parser.add_argument("--clock-ahead", type=float, default=0)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--body-timeout", type=float, default=30)
+    parser.add_argument("--head-limit", type=int, default=32_768)
+    parser.add_argument("--keep-alive", type=int, default=5)
+    parser.add_argument("--connections", type=int, default=1_000)
     asked = parser.parse_args()
     ahead = timedelta(seconds=asked.clock_ahead)
 
@@ -42,7 +46,14 @@ def main() -> None:
     if asked.no_delivery:
         setattr(server, "BackgroundThreads", _NoDelivery)  # noqa: B010
     rules = RegistryRules(addresses=AddressRule.ALLOW_PRIVATE)
-    outlet, limits = Outlet(AddressRule.ALLOW_PRIVATE), Limits(seconds=asked.timeout)
+    outlet = Outlet(AddressRule.ALLOW_PRIVATE)
+    limits = Limits(
+        seconds=asked.timeout,
+        body_seconds=asked.body_timeout,
+        head=asked.head_limit,
+        keep_alive=asked.keep_alive,
+        connections=asked.connections,
+    )
     options = ServerOptions("127.0.0.1", 0, AccessSettings(), outlet=outlet, limits=limits)
 
     def open_registry() -> Registry:

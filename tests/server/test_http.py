@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from select import select
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,7 +21,7 @@ from structlog.testing import capture_logs
 
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
-from tests.server.running import client_of, running
+from tests.server.running import ServingProcess, client_of, running
 from treaty.registry.service import Registry
 from treaty.server.app import create_app
 from treaty.server.settings import Limits
@@ -181,6 +182,54 @@ def test_shutdown_cancels_queued_writes(open_registry: Callable[..., Registry], 
     assert [statuses(response) for response in responses] == [[503], [503]]
     assert all(b"the server is shutting down" in response for response in responses)
     assert "queued" not in registry.datasets().items
+
+
+@pytest.fixture
+def limited_server(tmp_path: Path) -> Iterator[httpx2.Client]:
+    """Run `run_server` itself, in a process of its own, with low limits."""
+    limits = ("--head-limit", "4096", "--keep-alive", "1", "--connections", "3", "--body-timeout", "1")
+    with (
+        ServingProcess(str(tmp_path / "limited.db"), tmp_path / "log", *limits) as process,
+        client_of(process.address) as client,
+    ):
+        yield client
+
+
+def test_limits_of_connections_are_applied(limited_server: httpx2.Client) -> None:
+    with connected(limited_server) as connection:
+        connection.sendall(request("GET /healthz", X_Padding="x" * 5_000).rstrip())
+        assert statuses(read_to_end(connection)) == [400]
+
+    with connected(limited_server) as connection:
+        connection.sendall(request("GET /healthz"))
+        assert statuses(read_to_end(connection)) == [200]  # ends only because the server closes the idle connection
+
+    with connected(limited_server) as connection:
+        connection.sendall(request("POST /contracts", short())[:-10])
+        assert statuses(read_to_end(connection)) == [408]
+
+    with ExitStack() as stack:
+        for _ in range(3):
+            stack.enter_context(connected(limited_server)).sendall(b"GET /healthz HTTP/1.1\r\n")
+        last = stack.enter_context(connected(limited_server))
+        last.sendall(request("GET /healthz", Connection="close"))
+        assert statuses(read_to_end(last)) == [503]
+
+
+def test_slow_body_is_refused_as_a_whole(serve: Serve) -> None:
+    client = serve(limits=Limits(body_seconds=0.5))
+    message = request("POST /api/v1/can-i-publish", short(), Connection="close")
+    with connected(client) as connection:
+        connection.sendall(message[:-60])
+        for byte in message[-60:-1]:  # each byte arrives in time, all of them do not
+            if select([connection], [], [], 0.05)[0]:
+                break
+            connection.sendall(bytes([byte]))
+        response = read_to_end(connection)
+
+    assert statuses(response) == [408]
+    assert b"the body did not arrive within 0.5 seconds" in response
+    assert client.get("/datasets").json() == {"datasets": []}
 
 
 def test_missing_body_times_out(serve: Serve) -> None:

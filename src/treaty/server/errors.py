@@ -49,7 +49,7 @@ FIRST_API_STATUS = {409: 400}
 
 _LOG = structlog.get_logger("treaty.server")
 UNAVAILABLE_MESSAGE = "the registry is temporarily unavailable; nothing was acknowledged; try again in a moment"
-_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
+_CODES = {404: "not_found", 405: "method_not_allowed", 408: "timeout", 413: "too_large", 415: "unsupported_media_type"}
 _BODY = ("body",)
 MAX_FINDINGS = 500
 """Fewer than a document reader reports, so that it is known whether there are more."""

@@ -99,7 +99,7 @@ class RequestMiddleware:
         request_id = self._request_id(headers)
         scope.setdefault("state", {})["request_id"] = request_id
         limit = self._max_bytes(scope["path"])
-        exchange = _Exchange(scope, receive, send, request_id, limit)
+        exchange = _Exchange(scope, receive, send, request_id, limit, self._limits.body_seconds)
         try:
             refusal = self._check(scope, headers, limit)
             if refusal is FOREIGN_HOST and await run_in_threadpool(self._authenticator.requires_sign_in):
@@ -160,18 +160,28 @@ class RequestMiddleware:
 class _Exchange:
     """One request and its response: limits the body, adds headers, and remembers the status for the log."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, request_id: str, max_bytes: int) -> None:
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, request_id: str, max_bytes: int, body_seconds: float
+    ) -> None:
         self._scope = scope
         self._receive = receive
         self._send = send
         self._request_id = request_id
         self._max_bytes = self._bytes_left = max_bytes
+        self._body_seconds = body_seconds
+        self._body_deadline: float | None = asyncio.get_running_loop().time() + body_seconds
         self._status: int | None = None
         self._started_at = time.perf_counter()
 
     async def receive(self) -> dict[str, Any]:
-        message: dict[str, Any] = await self._receive()
+        try:
+            async with asyncio.timeout_at(self._body_deadline):
+                message: dict[str, Any] = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, f"the body did not arrive within {self._body_seconds:g} seconds") from None
         if message["type"] == "http.request":
+            if not message.get("more_body", False):
+                self._body_deadline = None
             self._bytes_left -= len(message.get("body", b""))
             if self._bytes_left < 0:
                 raise HTTPException(413, too_large(self._max_bytes).message)

@@ -66,6 +66,9 @@ def run_server(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=GRACEFUL_SHUTDOWN_S,
+        h11_max_incomplete_event_size=options.limits.head,
+        timeout_keep_alive=options.limits.keep_alive,
+        limit_concurrency=options.limits.connections,
     )
     _tune_garbage_collection()
     server = _Server(config, on_start)

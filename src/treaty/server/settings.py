@@ -20,10 +20,14 @@ class AccessSettings:
 
 @dataclass(frozen=True)
 class Limits:
-    """The largest body in bytes and the longest time in seconds of a request."""
+    """What a request and a connection may cost: sizes in bytes, times in seconds."""
 
     body: int = 4_000_000
     seconds: float = 60
+    body_seconds: float = 30
+    head: int = 32_768
+    keep_alive: int = 5
+    connections: int = 1_000
 
 
 @lru_cache(1_000)

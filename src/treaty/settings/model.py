@@ -124,7 +124,15 @@ class Settings:
         """Return the limits of requests."""
         from treaty.server.settings import Limits as RequestLimits
 
-        return RequestLimits(self.parts.server.body_limit, self.parts.server.timeout_seconds)
+        part = self.parts.server
+        return RequestLimits(
+            body=part.body_limit,
+            seconds=part.timeout_seconds,
+            body_seconds=part.body_timeout_seconds,
+            head=part.head_limit,
+            keep_alive=part.keep_alive_seconds,
+            connections=part.connection_limit,
+        )
 
     def publish_target(self) -> PublishTarget | None:
         """Return where the catalog is published when the registry changes, or None."""

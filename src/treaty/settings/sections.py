@@ -168,6 +168,18 @@ class Server:
         4_000_000, integer(1_000, 1_000_000_000), "Maximum size of a request in bytes. Default: 4,000,000."
     )
     timeout_seconds: int = _setting(60, integer(1, 3_600), "Maximum duration of a request in seconds. Default: 60.")
+    body_timeout_seconds: int = _setting(
+        30, integer(1, 3_600), "Maximum time in seconds to receive the body of a request. Default: 30."
+    )
+    head_limit: int = _setting(
+        32_768, integer(4_096, 1_000_000), "Maximum size of the request line and headers in bytes. Default: 32,768."
+    )
+    keep_alive_seconds: int = _setting(
+        5, integer(1, 3_600), "Time in seconds after which an idle connection is closed. Default: 5."
+    )
+    connection_limit: int = _setting(
+        1_000, integer(1, 100_000), "Maximum number of connections per process; more get 503. Default: 1,000."
+    )
 
 
 @dataclass(frozen=True)
