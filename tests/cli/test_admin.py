@@ -243,4 +243,17 @@ def test_a_server_is_not_backed_up_over_http(treaty: Treaty) -> None:
     result = treaty("admin", "backup", "copy", "--registry", "http://127.0.0.1:9")
 
     assert result.code == 2
-    assert "cannot be backed up over HTTP" in " ".join(result.errors.split())
+    assert "this does not work over HTTP; give the database of the server" in " ".join(result.errors.split())
+
+
+def test_a_checkpoint_is_signed_and_verified(treaty: Treaty, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("treaty.yaml", "audit: {checkpoint_file: checkpoints.jsonl}\n")
+    keyless = treaty("admin", "audit", "verify")
+    monkeypatch.setenv("TREATY_CHECKPOINT_KEY", "k" * 32)
+
+    assert keyless.code == 1
+    assert "checkpoints need a random key of 32 characters or more; set TREATY_CHECKPOINT_KEY" in keyless.errors
+    assert treaty("admin", "audit", "checkpoint").output == "signed entry 1\n"
+    assert "1 signed, compared" in treaty("admin", "audit", "verify").output
+    monkeypatch.setenv("TREATY_CHECKPOINT_KEY", "x" * 32)
+    assert "is not signed with the key" in " ".join(treaty("admin", "audit", "verify").output.split())

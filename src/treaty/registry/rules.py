@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
 from treaty.compatibility import Grading, Mode
 from treaty.compatibility.migration import SqlGuard
@@ -28,6 +29,15 @@ class Acknowledgement(StrEnum):
 
 
 @dataclass(frozen=True)
+class CheckpointRules:
+    """Where signed checkpoints of the audit log go, and the key that signs them."""
+
+    key: str = field(repr=False)
+    file: Path | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True)
 class RegistryRules:
     """The rules for every contract in a registry."""
 
@@ -40,3 +50,4 @@ class RegistryRules:
     guard: SqlGuard | None = None  # lets SQL that migrations declare through, where what reads SQL is installed
     limits: Limits = field(default_factory=Limits)
     addresses: AddressRule = AddressRule.PUBLIC_ONLY
+    checkpoints: CheckpointRules | None = None

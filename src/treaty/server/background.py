@@ -14,6 +14,7 @@ from treaty.catalog.svg.graph_layout import warm_up_in_background
 from treaty.errors import TreatyError
 from treaty.registry.notices.senders import Outlet
 from treaty.registry.service import Registry
+from treaty.registry.service.checkpoints import publish_checkpoint
 from treaty.registry.service.delivery_worker import DeliveryWorker
 
 _LOG = logging.getLogger("treaty.server")
@@ -38,6 +39,7 @@ class BackgroundThreads:
         self._delivery = DeliveryWorker(database, outlet.send, database.clock)
         database.on_notices(self._delivery.wake)
         self._publisher = CatalogPublisher(registry, publishing) if publishing else None
+        self._checkpoint_seq = 0
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -75,7 +77,19 @@ class BackgroundThreads:
                     _LOG.info("%s %s is %s: %s", step.contract, step.version, step.after, step.reason)
             except TreatyError as error:
                 _LOG.warning("cannot advance due versions: %s", error)
+            self._publish_checkpoint()
             self._stop.wait(TICK_INTERVAL_S)
+
+    def _publish_checkpoint(self) -> None:
+        """Sign the newest entry of the audit log, if there is a place for checkpoints and it is a new one."""
+        if self._registry.context.rules.checkpoints is None:
+            return
+        try:
+            checkpoint = publish_checkpoint(self._registry.context, after=self._checkpoint_seq)
+        except TreatyError as error:
+            _LOG.warning("%s; will retry", error)
+        else:
+            self._checkpoint_seq = checkpoint.seq if checkpoint else self._checkpoint_seq
 
 
 class _Stopped(Exception):

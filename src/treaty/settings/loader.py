@@ -14,7 +14,7 @@ from treaty.contracts.text import Limits, ParsedDocument, read_document
 from treaty.contracts.values import freeze
 from treaty.errors import InvalidDocument, NotFound
 from treaty.settings.model import SECRETS, Secrets, Settings
-from treaty.settings.sections import Catalog, Iceberg, Kind, Parts, Pipeline, Spark
+from treaty.settings.sections import Audit, Catalog, Iceberg, Kind, Parts, Pipeline, Spark
 
 _SQLITE = "jdbc:sqlite:"
 
@@ -24,9 +24,18 @@ def resolve_paths(parts: Parts, folder: Path) -> Parts:
     return replace(
         parts,
         registry=_below(folder, parts.registry),
+        audit=_audit(parts.audit, folder),
         catalog=_catalog(parts.catalog, folder),
         spark=_spark(parts.spark, folder),
         pipeline=_pipeline(parts.pipeline, folder),
+    )
+
+
+def _audit(part: Audit, folder: Path) -> Audit:
+    return replace(
+        part,
+        checkpoint_file=part.checkpoint_file and _below(folder, part.checkpoint_file),
+        checkpoint_key_file=part.checkpoint_key_file and _below(folder, part.checkpoint_key_file),
     )
 
 
@@ -60,6 +69,7 @@ def _below(folder: Path, text: str) -> str:
 
 
 _ENVIRONMENT_ONLY = {
+    "audit.checkpoint_key": "a key does not belong in a file; set TREATY_CHECKPOINT_KEY or audit.checkpoint_key_file",
     "notices.smtp.password": "a password does not belong in a file; set TREATY_SMTP_PASSWORD",
     "spark.iceberg.password": "a password does not belong in a file; set TREATY_ICEBERG_PASSWORD",
 }

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from treaty.registry.notices.addresses import AddressRule
     from treaty.registry.notices.mail import MailSettings
     from treaty.registry.notices.senders import Outlet
-    from treaty.registry.rules import RegistryRules
+    from treaty.registry.rules import CheckpointRules, RegistryRules
     from treaty.server.settings import AccessSettings
     from treaty.server.settings import Limits as RequestLimits
     from treaty.spark.session_options import IcebergCatalog, SparkOptions
 
 T = TypeVar("T")
+MIN_KEY_LENGTH = 32
+"""The shortest key that signs checkpoints."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Secrets:
     iceberg_password: str | None = field(default=None, repr=False)
     jdbc_password: str | None = field(default=None, repr=False)
     hash_secret: str | None = field(default=None, repr=False)
+    checkpoint_key: str | None = field(default=None, repr=False)
 
 
 SECRETS = tuple(secret.name for secret in fields(Secrets))
@@ -95,6 +98,7 @@ class Settings:
             guard=_guard(),
             limits=self.limits,
             addresses=self._addresses(),
+            checkpoints=self._checkpoints(),
         )
 
     def access(self) -> AccessSettings:
@@ -181,6 +185,24 @@ class Settings:
         from treaty.registry.notices.addresses import AddressRule
 
         return AddressRule.ALLOW_PRIVATE if self.parts.notices.allow_private else AddressRule.PUBLIC_ONLY
+
+    def _checkpoints(self) -> CheckpointRules | None:
+        from treaty.registry.rules import CheckpointRules
+
+        part = self.parts.audit
+        if part.checkpoint_file is None and part.checkpoint_url is None:
+            return None
+        key = self.secrets.checkpoint_key or self._read_key(_path(part.checkpoint_key_file))
+        if len(key) < MIN_KEY_LENGTH:
+            reason = f"checkpoints need a random key of {MIN_KEY_LENGTH} characters or more; set TREATY_CHECKPOINT_KEY"
+            raise self._wrong("audit", reason)
+        return CheckpointRules(key, _path(part.checkpoint_file), part.checkpoint_url)
+
+    def _read_key(self, file: Path | None) -> str:
+        try:
+            return file.read_text(encoding="utf-8").strip() if file else ""
+        except (OSError, UnicodeDecodeError):
+            raise self._wrong("audit.checkpoint_key_file", f"cannot read {file}") from None
 
     def _mail(self) -> MailSettings | None:
         from treaty.registry.notices.mail import MailSettings

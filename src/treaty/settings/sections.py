@@ -183,6 +183,19 @@ class Server:
 
 
 @dataclass(frozen=True)
+class Audit:
+    """Signed checkpoints of the audit log."""
+
+    checkpoint_file: str | None = _setting(
+        None, TEXT, "The file to which signed checkpoints of the audit log are appended, best on another disk."
+    )
+    checkpoint_url: str | None = _setting(None, TEXT, "The URL to which signed checkpoints are posted.")
+    checkpoint_key_file: str | None = _setting(
+        None, TEXT, "The file with the key that signs checkpoints, if it is not in TREATY_CHECKPOINT_KEY."
+    )
+
+
+@dataclass(frozen=True)
 class Catalog:
     """The catalog and its publication."""
 
@@ -265,6 +278,7 @@ class Parts:
     access: Access = field(default_factory=Access)
     notices: Notices = field(default_factory=Notices)
     server: Server = field(default_factory=Server)
+    audit: Audit = field(default_factory=Audit)
     catalog: Catalog = field(default_factory=Catalog)
     spark: Spark = field(default_factory=Spark)
     pipeline: Pipeline = field(default_factory=Pipeline)

@@ -145,6 +145,28 @@ def verify_audit_log(
         raise typer.Exit(ExitCode.FINDINGS)
 
 
+@audit.command("checkpoint")
+@with_shared_options
+def write_checkpoint(call: RegistryCall) -> None:
+    """Sign the newest entry of the audit log, and send it to where audit.checkpoint_file and checkpoint_url say.
+
+    The server of a registry does this every minute.
+    """
+    from treaty.cli.commands.backup import database_of
+    from treaty.cli.registry_connection import open_local_registry, requires_extra
+    from treaty.cli.render.output import print_data
+
+    reference = database_of(call)
+    with requires_extra("registry"), open_local_registry(reference, call.settings, IfMissing.FAIL) as registry:
+        from treaty.registry.service.checkpoints import publish_checkpoint
+
+        checkpoint = publish_checkpoint(registry.context)
+    if call.is_json:
+        print_data(checkpoint.model_dump() if checkpoint else {})
+    else:
+        typer.echo(f"signed entry {checkpoint.seq}" if checkpoint else "the audit log is empty")
+
+
 @channels.command("add")
 @with_shared_options
 def add_channel(

@@ -29,7 +29,7 @@ def back_up(
 
     if file.exists() and not force:
         raise Conflict(f"{file} exists; choose another file, or replace it with --force")
-    reference = _database_of(call)
+    reference = database_of(call)
     with requires_extra("registry"):
         from treaty.registry.store.backup import back_up as write_backup
 
@@ -55,7 +55,7 @@ def restore(
     """
     from treaty.cli.render.admin import render_audit_check
 
-    reference = _database_of(call)
+    reference = database_of(call)
     with requires_extra("registry"):
         from treaty.registry.store.backup import restore as read_backup
 
@@ -67,11 +67,12 @@ def restore(
         raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _database_of(call: RegistryCall) -> str:
+def database_of(call: RegistryCall) -> str:
+    """Return the database of a command that cannot work over HTTP."""
     reference = call.registry if call.registry is not None else call.settings.parts.registry
     if is_server_address(reference):
         raise typer.BadParameter(
-            "a server cannot be backed up over HTTP; give its database, a file or postgresql://…",
+            "this does not work over HTTP; give the database of the server, a file or postgresql://…",
             param_hint="--registry",
         )
     return reference

@@ -71,6 +71,8 @@ def _render_coverage(console: Console, check: AuditCheckAnswer) -> None:
     compared = [(part.replace("_", " "), str(count)) for part, count in check.rows.items() if count]
     if compared:
         console.print(facts([("Compared", ", ".join(f"{count} {part}" for part, count in compared))]))
+    if check.checkpoints:
+        console.print(facts([("Checkpoints", f"{check.checkpoints} signed, compared")]))
     if check.covered_since > 1:
         since = f"entries before {check.covered_since} record no rows; their rows are known as they were at the upgrade"
         console.print(facts([("Not covered", since)]))

@@ -105,6 +105,15 @@ class HeadAnswer(Answer):
     at: datetime
 
 
+class CheckpointAnswer(Answer):
+    """A signed entry of the audit log: HMAC-SHA256 over the JSON list of seq, hash and at, without blanks."""
+
+    seq: int = Field(examples=[42])
+    hash: str
+    at: str
+    signature: str
+
+
 class DifferenceAnswer(Answer):
     """A row that differs from what the audit log records."""
 

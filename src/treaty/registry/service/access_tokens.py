@@ -13,6 +13,7 @@ from treaty.registry.api import AccessApi
 from treaty.registry.documents import check_name
 from treaty.registry.model import AuditAnswer, AuditCheckAnswer, MintedAnswer, Page, TokenAnswer
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
+from treaty.registry.service.checkpoints import read_checkpoints
 from treaty.registry.service.context import EVERYTHING, Context
 from treaty.registry.store import audit_check, audit_log, tokens
 from treaty.registry.store.audit_check import Head
@@ -58,11 +59,19 @@ class Access(AccessApi):
         return page_of(rows, limit, lambda row: (row.seq,))
 
     def verify_audit(self, *, head: str | None = None) -> AuditCheckAnswer:
-        """Check that the audit log is intact, and that it contains a head that was noted earlier."""
+        """Check the audit log, the registry against it, and a noted head and the signed checkpoints against the log."""
         noted = [_head(head)] if head is not None else []
         authorize(self._context.actor, Action.AUDIT, EVERYTHING)
+        checkpoints, unsigned = read_checkpoints(self._context.rules.checkpoints)
         with self._context.database.snapshot() as connection:
-            return audit_check.verify(connection, noted)
+            result = audit_check.verify(connection, [*noted, *checkpoints])
+        return result.model_copy(
+            update={
+                "whole": result.whole and not unsigned,
+                "breaks": [*result.breaks, *unsigned],
+                "checkpoints": len(checkpoints),
+            }
+        )
 
 
 def _head(text: str) -> Head:
