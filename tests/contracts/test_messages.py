@@ -250,7 +250,8 @@ def test_many_mistakes_are_counted_and_not_all_shown() -> None:
     ("data", "says"),
     [
         pytest.param({}, "not a contract", id="nothing"),
-        pytest.param({"name": "orders"}, "not a contract", id="something else"),
+        pytest.param({"name": "orders"}, "start from: treaty init", id="something else"),
+        pytest.param({"properties": {}}, "state $schema or name the file *.schema.json", id="a JSON Schema"),
         pytest.param({"kind": "DataContract"}, "'apiVersion' is missing", id="ODCS by its kind"),
         pytest.param({"schema": []}, "'kind' is missing", id="ODCS by its schema"),
         pytest.param({"fields": []}, "'dataset_id' is missing", id="short form by its fields"),

@@ -39,10 +39,13 @@ def parse(reading: ParsedDocument) -> LoadedContract:
         return LoadedContract(
             parse_short_form(reading.data, reading.place), short_form_places(reading.data, reading.place)
         )
+    looks_like_json_schema = "properties" in reading.data or "$ref" in reading.data
     raise invalid_document(
         "not a contract: it has neither 'apiVersion' and 'schema' (ODCS) nor 'dataset_id' and 'fields' (short form)",
         reading.place(),
-        "start from: treaty init",
+        "state $schema or name the file *.schema.json if it is a JSON Schema"
+        if looks_like_json_schema
+        else "start from: treaty init",
     )
 
 
