@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from treaty.spark.text_checks import FORMATS
 
-CASES = Path(__file__).parents[2] / "cases" / "spark_formats"
+CASES = Path(__file__).parents[1] / "cases" / "spark_formats"
 
 
 def cases() -> dict[str, dict[str, Any]]:
