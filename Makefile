@@ -50,7 +50,7 @@ browser: # the tests of the pages need a browser, and nothing else does
 test: check browser ## all checks, then all tests
 	$(BIN)/pytest -q -n auto
 
-faults: setup ## outages, hangs and full disks under load, on a real PostgreSQL; at most 15 minutes
+faults: setup ## tests too slow for `make test`: outages, hangs and full disks under load, a Spark cluster
 	timeout 15m $(BIN)/pytest -q tests/faults
 
 test-fast: .venv/.ready ## the tests that need neither Spark nor a browser nor PostgreSQL, for the edit loop

@@ -19,7 +19,6 @@ PYSPARK_SOCKETS = "ignore:unclosed <socket:ResourceWarning"
 GROUPS = {
     "tests/catalog/browser/": "browser",
     "tests/pipeline/retail/": "retail",
-    "tests/pipeline/run/test_cluster.py": "processes",
     "tests/pipeline/run/test_full_disk.py": "processes",
     "tests/pipeline/run/test_killed_processes.py": "processes",
 }

@@ -40,7 +40,7 @@ WHAT_IS_THERE = f"""
 def test_every_answer_is_as_described(tmp_path: Path, database: str, about: str) -> None:
     (tmp_path / "schemathesis.toml").write_text(SETTINGS + about)
     command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file=schemathesis.toml", "run"]
-    options = ["--checks=all", "--max-examples=6", "--generation-deterministic", "--continue-on-failure", "--no-color"]
+    options = ["--checks=all", "--max-examples=4", "--generation-deterministic", "--continue-on-failure", "--no-color"]
     with Registry.open(database) as registry:
         registry.register(short())
         registry.register(odcs())

@@ -31,9 +31,9 @@ def test_run_interrupted_at_any_phase_is_completed_by_the_next(spark: SparkSessi
             kiosk.run(RunOptions(_STEPS, max_parallel_steps=1), stop_at=boundary)
             break
         except Killed:
-            boundary += 19  # each wave is interrupted at another phase, after the leftovers of the wave before
+            boundary += 31  # each wave is interrupted at another phase, after the leftovers of the wave before
     survived = kiosk.everything()
-    assert boundary > 20, "no run died after its first steps"
+    assert boundary > 32, "no run died after its first steps"
 
     kiosk.run(RunOptions(rebuild=True, from_raw=True, max_parallel_steps=1))
 

@@ -23,8 +23,8 @@ def _outcomes(summary: RunSummary) -> dict[str, Outcome]:
     return {step.table: step.outcome for step in summary.steps}
 
 
-def test_runs_process_new_rows_and_change_affected_keys(any_spark: SparkSession, tmp_path: Path) -> None:
-    kiosk = open_kiosk(any_spark, tmp_path, f"flow_{type(any_spark).__module__.count('connect')}")
+def test_runs_process_new_rows_and_change_affected_keys(connect_spark: SparkSession, tmp_path: Path) -> None:
+    kiosk = open_kiosk(connect_spark, tmp_path, "flow")  # the retail project runs on a classic session
     kiosk.deliver("ordered", FIRST)
     kiosk.deliver("paid", [paid(1, "A", 10), paid(2, "B", 25), paid(3, "X", 5)])
 
