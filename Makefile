@@ -53,8 +53,8 @@ test: check browser ## all checks, then all tests
 faults: setup ## tests too slow for `make test`: outages, hangs and full disks under load, a Spark cluster
 	timeout 15m $(BIN)/pytest -q tests/faults
 
-test-fast: .venv/.ready ## the tests that need neither Spark nor a browser nor PostgreSQL, for the edit loop
-	$(BIN)/pytest -q -n auto -m "not spark and not browser and not postgresql"
+test-fast: .venv/.ready ## the fast tests: no Spark, no browser, no PostgreSQL, for the edit loop
+	$(BIN)/pytest -q -n auto -m "not spark and not browser and not postgresql and not slow"
 
 format: setup ## put the code into shape
 	$(BIN)/ruff format .

@@ -27,6 +27,14 @@ GROUPS = {
 STARTS_SPARK = ("tests/e2e/test_demo.py", "tests/pipeline/run/")
 """Tests that start Spark in a process of their own, without the fixture."""
 
+SLOW = (
+    "tests/server/test_concurrent_writes.py",
+    "tests/server/test_durability.py",
+    "tests/server/test_openapi.py",
+    "tests/server/test_outage.py",
+)
+"""Tests with several server processes or thousands of requests."""
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -42,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def needs(item: pytest.Item) -> set[str]:
-    """Return which of Spark, a browser and PostgreSQL a test needs; `make test-fast` leaves these tests out."""
+    """Return what a test needs beyond Python, and `slow`; `make test-fast` leaves these tests out."""
     fixtures = set(getattr(item, "fixturenames", ()))
     parameters = getattr(item, "callspec", None)
     found = set()
@@ -52,6 +60,8 @@ def needs(item: pytest.Item) -> set[str]:
         found.add("browser")
     if any("postgresql" in name for name in fixtures) or (parameters and "postgresql" in parameters.params.values()):
         found.add("postgresql")
+    if item.nodeid.startswith(SLOW):
+        found.add("slow")
     return found
 
 
