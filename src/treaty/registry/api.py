@@ -290,7 +290,7 @@ class AccessApi(Protocol):
         ...
 
     def verify_audit(self, *, head: str | None = None) -> AuditCheckAnswer:
-        """Check that the audit log is intact, and that it contains a head that was noted earlier."""
+        """Check the audit log, the registry against it, and a noted head and the signed checkpoints against the log."""
         ...
 
 

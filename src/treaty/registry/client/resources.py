@@ -384,5 +384,5 @@ class Access(AccessApi):
         return self._wire.get(f"{API}/audit", Page[AuditAnswer], parameters)
 
     def verify_audit(self, *, head: str | None = None) -> AuditCheckAnswer:
-        """Check that the audit log is intact, and that it contains a head that was noted earlier."""
+        """Check the audit log, the registry against it, and a noted head and the signed checkpoints against the log."""
         return self._wire.get(f"{API}/audit/verify", AuditCheckAnswer, {"head": head})
