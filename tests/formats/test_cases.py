@@ -70,7 +70,9 @@ def test_every_format_has_its_cases() -> None:
 
 
 def test_an_unknown_format_is_answered_with_those_there_are() -> None:
-    with pytest.raises(InvalidDocument, match=r"unknown format 'xsd'; use one of: avro, json-schema, "):
+    with pytest.raises(
+        InvalidDocument, match=r"unknown format 'xsd'; use one of: avro, openapi, asyncapi, json-schema, "
+    ):
         get_format("xsd")
 
 

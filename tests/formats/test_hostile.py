@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ JUNK: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("name", ["avro", "json-schema", "spark", "dbt"])
+@pytest.mark.parametrize("name", ["avro", "json-schema", "openapi", "asyncapi", "spark", "dbt"])
 def test_a_tree_with_strange_parts_is_read_or_refused(name: str) -> None:
     form = get_format(name)
     whole = yaml.safe_load(form.write(contract(FIELDS)).text)
@@ -67,6 +68,8 @@ def test_a_text_with_holes_is_read_or_refused(name: str) -> None:
     [
         ("avro", "[" * 5_000),
         ("json-schema", '{"properties":' * 5_000),
+        ("asyncapi", '{"asyncapi":"3.0.0","channels":' * 5_000),
+        ("openapi", '{"openapi":"3.1.0","paths":' * 5_000),
         ("protobuf", "message A {" * 5_000),
         ("sql", "CREATE TABLE t (a " + "ARRAY<" * 5_000),
         ("dbt", "models:\n" + "[" * 5_000),
@@ -87,11 +90,11 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def _put(value: Any, path: tuple[Any, ...], junk: Any) -> None:
-    """Put something where a part stood; a place that is gone by now is left alone."""
+    """Replace a part; a place that no longer exists is left alone."""
     for step in path[:-1]:
         try:
             value = value[step]
         except (KeyError, IndexError, TypeError):
             return
     if isinstance(value, dict) or (isinstance(value, list) and isinstance(path[-1], int) and path[-1] < len(value)):
-        value[path[-1]] = junk
+        value[path[-1]] = deepcopy(junk)  # a later edit may go inside it

@@ -17,7 +17,7 @@ from treaty.contracts.paths import FieldPath
 from treaty.contracts.types import normalize_type
 from treaty.formats import FORMATS, Format, ReadResult, get_format
 
-CARRIERS = ("avro", "json-schema", "dbt")
+CARRIERS = ("avro", "json-schema", "openapi", "asyncapi", "dbt")
 """Formats with room for notes, which lose nothing; Pydantic is tried where its source is run."""
 WRITINGS = [
     (one, dialect) for one in FORMATS if one.writes and one.name != "pydantic" for dialect in one.dialects or (None,)

@@ -30,6 +30,22 @@ _STRUCT_TYPE = re.compile(r'"type"\s*:\s*"struct"')
 _SPECIFICATION = re.compile(r"""^\s*\{?\s*["']?dataContractSpecification["']?\s*:""", re.MULTILINE)
 
 
+_OPENAPI = re.compile(r"""(?:\A|\{|,|\n)\s*["']?openapi["']?\s*:\s*["']?3\.[01](?:\.\d+)?["']?\s*[,}\n#]""")
+
+
+_ASYNCAPI = re.compile(r"""(?:\A|\{|,|\n)\s*["']?asyncapi["']?\s*:\s*["']?(?:2|3)\.\d+\.\d+["']?\s*[,}\n#]""")
+
+
+def is_asyncapi(path: str, text: str) -> bool:
+    """Detect an AsyncAPI document by the key that states its version."""
+    return _ASYNCAPI.search(text[:_MAX_INSPECTED_CHARS]) is not None and "channels" in text
+
+
+def is_openapi(path: str, text: str) -> bool:
+    """Detect an OpenAPI document by the key that states its version."""
+    return _OPENAPI.search(text[:_MAX_INSPECTED_CHARS]) is not None and "paths" in text
+
+
 def contains_text(word: str) -> FormatTest:
     """Return a test for files that contain a text; the suffix of the file identifies the format."""
     return lambda path, text: word in text

@@ -55,3 +55,10 @@ def name_from_path(path: str, endings: tuple[str, ...]) -> str:
     last = path.replace("\\", "/").rpartition("/")[2].rpartition(":")[2]
     ending = next((ending for ending in endings if last.lower().endswith(ending)), "")
     return last[: len(last) - len(ending)] or "schema"
+
+
+def unique_name(name: str, taken: Collection[str], separator: str = " ") -> str:
+    """Return the name, with a number if it is taken."""
+    if name not in taken:
+        return name
+    return next(free for number in range(2, len(taken) + 3) if (free := f"{name}{separator}{number}") not in taken)

@@ -11,10 +11,12 @@ from treaty.errors import InvalidDocument, Unavailable
 from treaty.formats.detection import (
     FormatTest,
     contains_text,
+    is_asyncapi,
     is_data_contract_specification,
     is_dbt_schema,
     is_json_schema,
     is_odcs_2,
+    is_openapi,
     is_spark_schema,
     is_sql_ddl,
     never,
@@ -79,6 +81,22 @@ _WAREHOUSES = ("spark", "databricks", "postgres", "snowflake", "bigquery", "duck
 
 FORMATS: tuple[Format, ...] = (
     Format("avro", "Avro schema", (".avsc", ".avpr"), ".avsc", contains_text('"'), reads_files=True),
+    Format(
+        "openapi",
+        "OpenAPI",
+        _DOCUMENT_SUFFIXES,
+        ".openapi.yaml",
+        is_openapi,
+        reads_files=True,
+    ),
+    Format(
+        "asyncapi",
+        "AsyncAPI",
+        _DOCUMENT_SUFFIXES,
+        ".asyncapi.yaml",
+        is_asyncapi,
+        reads_files=True,
+    ),
     Format(
         "json-schema",
         "JSON Schema",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from treaty.contracts.text.json_reader import NotJson
@@ -16,6 +15,7 @@ from treaty.errors import InvalidDocument
 from treaty.formats.avro.types import PRIMITIVES
 from treaty.formats.naming import make_type_name
 from treaty.formats.nearby_files import NO_FILES, NearbyFile, NearbyFiles
+from treaty.suggestions import similar_names
 
 Refuse = Callable[[str, str], InvalidDocument]
 
@@ -162,7 +162,7 @@ def _is_type_name(text: str) -> bool:
 
 def looks_like_type_in_other_file(name: str) -> bool:
     """Whether an unknown name is probably a type of another file, not a misspelled primitive."""
-    is_misspelled = bool(get_close_matches(name.lower(), _TYPE_WORDS, n=1, cutoff=0.75)) and "." not in name
+    is_misspelled = bool(similar_names(name, _TYPE_WORDS, similarity=0.75)) and "." not in name
     return _is_type_name(name) and not is_misspelled
 
 

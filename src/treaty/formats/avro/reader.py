@@ -1,6 +1,6 @@
 """Read contracts from Avro schemas.
 
-What Avro says beyond the contract model is kept in two ways. If it decides which data a reader can resolve (the names
+What Avro states beyond the contract model is kept in two ways. If it decides which data a reader can resolve (the names
 of types, the sizes of `fixed` types), it is a foreign construct. If it does not (sort order, further aliases, the
 default symbol of an enum), it is a custom property whose name starts with `avro.`.
 """
@@ -286,7 +286,7 @@ def read_logical_type(schema: Mapping[str, Any]) -> Field | None:
 
 
 def read_outer_constructs(data: Json) -> list[ForeignConstruct]:
-    """Return what a file says around its records: the array or map they are in, the calls of a protocol."""
+    """Return what a file states around its records: the array or map they are in, the calls of a protocol."""
     if not isinstance(data, Mapping):
         return []
     if data.get("type") in ("array", "map"):

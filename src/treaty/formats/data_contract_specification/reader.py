@@ -46,7 +46,7 @@ _LEVELS = {
     "support": "time",
     "backup": "interval",
 }
-"""The key that holds the value of a service level."""
+"""The key of the value of a service level."""
 _ELEMENTS = ("timestampField", "processedTimestampField")
 
 

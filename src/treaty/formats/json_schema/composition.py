@@ -15,6 +15,9 @@ Trail = tuple[str, ...]
 MAX_FOLLOWED_REFERENCES = 3_000
 """References beyond this number are kept by name: definitions that use each other multiply."""
 
+MAX_REFERENCE_DEPTH = 16
+"""References inside each other beyond this depth are kept by name: a document is at most 64 levels deep."""
+
 _NULL = "null"
 _DEPENDS_ON_PROPERTIES = ("additionalProperties", "patternProperties", "unevaluatedProperties")
 _TIGHTER: dict[str, Callable[[Any, Any], Any]] = {
@@ -28,13 +31,18 @@ _APPLY_TO_NULL = frozenset({"type", "enum", "const", "not", "anyOf", "oneOf", "a
 
 
 class Composition:
-    """Resolves the nodes of one schema; lists references that lead nowhere and those that it keeps by name."""
+    """Resolves the nodes of one schema; lists references that lead nowhere and those that it keeps by name.
+
+    `cut` counts references that were kept by name, `deepest` is the longest trail so far.
+    """
 
     def __init__(self, documents: SchemaDocuments) -> None:
         self.documents = documents
         self.unresolved: dict[str, None] = {}
         self.kept: dict[str, str] = {}
         self.followed = 0
+        self.cut = 0
+        self.deepest = 0
 
     def resolve(self, node: Json, trail: Trail = (), *, keeps_title: bool = False) -> tuple[dict[str, Any], Trail]:
         """Return a node combined with its `$ref` and `allOf`, and the trail inside it.
@@ -62,13 +70,17 @@ class Composition:
             target = self.documents.resolve(reference)
         except UnresolvedReference:
             self.unresolved[name] = None
+            self.cut += 1
             return {"$ref": name}, trail
         self.followed += 1
         if reference in trail:
+            self.cut += 1
             return {"$ref": name}, trail
-        if self.followed > MAX_FOLLOWED_REFERENCES:
+        if self.followed > MAX_FOLLOWED_REFERENCES or len(trail) > MAX_REFERENCE_DEPTH:
             self.kept[name] = reference
+            self.cut += 1
             return {"$ref": name}, trail
+        self.deepest = max(self.deepest, len(trail) + 1)
         resolved, inside = self.resolve(target, (*trail, reference))
         if not keeps_title:
             resolved.pop("title", None)  # the title belongs to the definition, not to the field that refers to it
@@ -176,7 +188,7 @@ def _combine(below: Node, above: Node) -> dict[str, Any] | None:
         if key == "required" and isinstance(one, list) and isinstance(other, list):
             merged[key] = [*one, *(name for name in other if name not in one)]
         elif key == "properties" and isinstance(one, Mapping) and isinstance(other, Mapping):
-            merged[key] = {**one, **{name: _both(one, other, name) for name in other}}
+            merged[key] = {**one, **{name: _merge_property(one, other, name) for name in other}}
         elif key == "type":
             types = _common_types(one, other)
             if not types:
@@ -203,7 +215,7 @@ def _are_independent(one: Node, other: Node) -> bool:
     return others.keys() <= own.keys() and not any(key in other for key in _DEPENDS_ON_PROPERTIES)
 
 
-def _both(one: Mapping[str, Any], other: Mapping[str, Any], name: str) -> Json:
+def _merge_property(one: Mapping[str, Any], other: Mapping[str, Any], name: str) -> Json:
     if name not in one or json_equal(one[name], other[name]):
         return other[name]
     return {"allOf": [one[name], other[name]]}

@@ -1,4 +1,4 @@
-"""What a node says beyond the terms of its field, as foreign constructs with normalised texts.
+"""What a node states beyond the terms of its field, as foreign constructs with normalised texts.
 
 A node and the node that the writer would write for the field that was read from it are compared keyword by keyword.
 Whatever differs is a construct. Two nodes with equal fields and equal constructs therefore accept the same values.

@@ -7,11 +7,12 @@ that the readers know one draft only and need no base URI.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from treaty.contracts.text import read_document
+from treaty.contracts.text import read_document_with_number_keys
 from treaty.contracts.values import Json
 from treaty.errors import InvalidDocument
 from treaty.formats.json_schema.types import ANNOTATIONS, ASSERTIONS
@@ -21,13 +22,33 @@ from treaty.formats.results import FileReader, read_no_files
 Node = Mapping[str, Any]
 
 _FILE_BASE = "file:///"
-_DATA_KEYWORDS = frozenset({"enum", "const", "default", "examples", NOTE_KEY})
+_DATA_KEYWORDS = frozenset({"enum", "const", "default", "example", "examples", NOTE_KEY})
 """Keywords whose values are data, not schemas."""
 _NAMED_SCHEMAS = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 )
 _DRAFTS = (("draft-03", 3), ("draft-04", 4), ("draft-06", 6), ("draft-07", 7), ("2019-09", 2019), ("2020-12", 2020))
+_LATEST_DRAFT = 2020
 MAX_DOCUMENTS = 200
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What the schemas of a document are written in.
+
+    `draft` is that of documents that state none. `named_parts` are keys around the schemas whose values are mappings of
+    arbitrary names, such as `responses` in an OpenAPI document. `foreign_parts` returns the keys of a mapping whose
+    values are written in another schema language, and left as they are.
+    """
+
+    draft: int = _LATEST_DRAFT
+    named_parts: frozenset[str] = frozenset()
+    foreign_parts: Callable[[Node], frozenset[str]] = lambda node: frozenset()
+
+
+JSON_SCHEMA = Vocabulary()
+OPENAPI_3_0_DRAFT = 5
+"""The schemas of OpenAPI 3.0 extend draft 5 by `nullable` and `example`."""
 
 
 class UnresolvedReference(Exception):
@@ -37,8 +58,11 @@ class UnresolvedReference(Exception):
 class SchemaDocuments:
     """All schemas that one file can refer to, by absolute URI."""
 
-    def __init__(self, source: str, data: Json, files: FileReader = read_no_files) -> None:
+    def __init__(
+        self, source: str, data: Json, files: FileReader = read_no_files, vocabulary: Vocabulary = JSON_SCHEMA
+    ) -> None:
         self.files = files
+        self.vocabulary = vocabulary
         self.base = urljoin(_FILE_BASE, posixpath.basename(source.replace("\\", "/")) or "schema")
         identifier = _own_identifier(data)
         self.identifier = urldefrag(_join(self.base, identifier)).url if identifier else self.base
@@ -84,7 +108,7 @@ class SchemaDocuments:
             if text is None:
                 continue
             try:
-                data = read_document(text, path).data
+                data = read_document_with_number_keys(text, path).data
             except InvalidDocument:
                 continue
             self._add(data, urldefrag(_join(uri, _own_identifier(data) or "")).url, frozenset({uri}))
@@ -93,7 +117,7 @@ class SchemaDocuments:
         return False
 
     def _add(self, data: Json, base: str, other_names: frozenset[str]) -> Json:
-        schema = _Normalizer(self._schemas, _draft(data)).schema(data, base)
+        schema = _Normalizer(self._schemas, _draft(data, self.vocabulary.draft), self.vocabulary).schema(data, base)
         for name in (base, *other_names):
             self._schemas[name] = schema
         return schema
@@ -113,9 +137,9 @@ def _join(base: str, reference: str) -> str:
     return urljoin(base, reference)
 
 
-def _draft(data: Json) -> int:
+def _draft(data: Json, default: int = _LATEST_DRAFT) -> int:
     uri = data.get("$schema") if isinstance(data, Mapping) else None
-    return next((year for name, year in _DRAFTS if isinstance(uri, str) and name in uri), 2020)
+    return next((year for name, year in _DRAFTS if isinstance(uri, str) and name in uri), default)
 
 
 def _follow_pointer(node: Json, fragment: str, reference: str) -> Json:
@@ -133,16 +157,19 @@ def _follow_pointer(node: Json, fragment: str, reference: str) -> Json:
 class _Normalizer:
     """Brings the schemas of one document to draft 2020-12 and registers identifiers and anchors."""
 
-    def __init__(self, schemas: dict[str, Json], draft: int) -> None:
+    def __init__(self, schemas: dict[str, Json], draft: int, vocabulary: Vocabulary) -> None:
         self.schemas = schemas
         self.draft = draft
+        self.named = _NAMED_SCHEMAS | vocabulary.named_parts
+        self.foreign_parts = vocabulary.foreign_parts
 
     def schema(self, node: Json, base: str) -> Json:
         """Return a schema, with all schemas in it, with absolute references."""
         if not isinstance(node, Mapping):
             return [self.schema(one, base) for one in node] if isinstance(node, list) else node
         base, names = self._names(node, base)
-        changed = {key: self._value(key, value, base) for key, value in node.items()}
+        foreign = self.foreign_parts(node)
+        changed = {key: value if key in foreign else self._value(key, value, base) for key, value in node.items()}
         self._rename_keywords(changed, base)
         for name in names:
             self.schemas[name] = changed
@@ -164,7 +191,7 @@ class _Normalizer:
     def _value(self, key: str, value: Json, base: str) -> Json:
         if key in _DATA_KEYWORDS or key.startswith("x-"):
             return value
-        if key in _NAMED_SCHEMAS and isinstance(value, Mapping):
+        if key in self.named and isinstance(value, Mapping):
             return {name: self.schema(one, base) for name, one in value.items()}
         if key in ("$ref", "$dynamicRef", "$recursiveRef") and isinstance(value, str):
             return _join(base, value)
@@ -172,6 +199,8 @@ class _Normalizer:
 
     def _rename_keywords(self, node: dict[str, Any], base: str) -> None:
         """Replace the keywords of earlier drafts, in place."""
+        if self.draft == OPENAPI_3_0_DRAFT:
+            _replace_openapi_keywords(node)
         for key in ("$dynamicRef", "$recursiveRef"):
             if isinstance(node.get(key), str):
                 node.setdefault("$ref", node.pop(key))
@@ -193,6 +222,14 @@ class _Normalizer:
             for key, found in (("dependentRequired", names), ("dependentSchemas", schemas)):
                 if found:
                     node[key] = {**node.get(key, {}), **found} if isinstance(node.get(key, {}), Mapping) else found
+
+
+def _replace_openapi_keywords(node: dict[str, Any]) -> None:
+    """Replace what OpenAPI 3.0 adds to its draft, in place; `nullable` has no effect on a node without a type."""
+    if isinstance(node.get("type"), str) and isinstance(node.get("nullable"), bool) and node.pop("nullable"):
+        node["type"] = [node["type"], "null"]
+    if "example" in node and _looks_like_schema(node):
+        node.setdefault("examples", [node.pop("example")])
 
 
 def _looks_like_schema(node: Node) -> bool:

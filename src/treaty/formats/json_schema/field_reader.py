@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treaty.contracts.findings import Place
@@ -14,11 +14,17 @@ from treaty.contracts.patterns import PatternCheck
 from treaty.contracts.text.limits import invalid_document
 from treaty.contracts.values import EMPTY, FrozenMap, Json, abbreviate, freeze, json_equal
 from treaty.formats.flat_terms import as_mapping
-from treaty.formats.json_schema.composition import Composition, Trail
+from treaty.formats.json_schema.composition import (
+    MAX_FOLLOWED_REFERENCES,
+    MAX_REFERENCE_DEPTH,
+    Composition,
+    Trail,
+)
 from treaty.formats.json_schema.constructs import FORMAT, Normalizer, find_constructs
 from treaty.formats.json_schema.documents import Node, SchemaDocuments
 from treaty.formats.json_schema.keywords import add_limits, precision_of, type_limits, write_keywords
 from treaty.formats.json_schema.types import (
+    ANNOTATIONS,
     ANY,
     BINARY,
     KNOWN_KEYWORDS,
@@ -40,7 +46,22 @@ _DEFAULT_FORMATS = {("integer", "int32"), ("number", "double")}
 _DECIMAL_TEXT = r"^(?!^[-+.]*$)[+-]?0*"
 _ANY_DECIMAL_TEXT = _DECIMAL_TEXT + r"\d*\.?\d*$"
 """How Pydantic describes the text of a decimal number; with a limit of digits, the pattern goes on differently."""
+_ANNOTATED_REFERENCE = frozenset({"$ref", *ANNOTATIONS})
 _MAP_MODELLED = ("additionalProperties", "propertyNames")
+
+
+@dataclass(frozen=True)
+class _SharedType:
+    """A definition as a field, the keywords that it models, and how many references inside it are how deep."""
+
+    field: Field
+    modelled: tuple[str, ...]
+    depth: int
+    followed: int
+
+    def fits(self, depth: int, followed: int) -> bool:
+        """Whether it stays within the limits of a schema at a depth, after other references."""
+        return depth + self.depth <= MAX_REFERENCE_DEPTH and followed + self.followed <= MAX_FOLLOWED_REFERENCES
 
 
 class FieldReader:
@@ -48,7 +69,9 @@ class FieldReader:
 
     `closed`: the contract is closed, so nested objects are expected to be closed as well. `has_full_rules`: the schema
     was written by Treaty and states the limits of types as keywords. `reads_models`: it is the schema of a Pydantic
-    model, in which a number or a text is a decimal.
+    model, in which a number or a text is a decimal. `hidden`: properties with this keyword are not part of the data, as
+    `readOnly` properties of a request. `shared_types`: what definitions are read as, if they are used many times; their
+    losses are reported where they are used first.
     """
 
     def __init__(self, source: str, documents: SchemaDocuments) -> None:
@@ -59,6 +82,8 @@ class FieldReader:
         self.closed = False
         self.has_full_rules = False
         self.reads_models = False
+        self.hidden: str | None = None
+        self.shared_types: dict[tuple[str, str | None], _SharedType] | None = None
         self._patterns = PatternCheck()
 
     def inside(self, node: Node, path: FieldPath, trail: Trail) -> tuple[Field, ...]:
@@ -66,9 +91,10 @@ class FieldReader:
         required = node.get("required")
         names = required if isinstance(required, list) else []
         properties = as_mapping(node.get("properties")).items()
-        return tuple(
+        fields = (
             self.field(name, schema, path.field(name), trail, required=name in names) for name, schema in properties
         )
+        return tuple(field for field in fields if self.hidden is None or not _is_marked(field, self.hidden))
 
     def field(
         self, name: str | None, node: Json, path: FieldPath, trail: Trail = (), *, required: bool = False
@@ -84,7 +110,7 @@ class FieldReader:
         resolved, inside = self.composition.resolve(node, trail)
         resolved, inside, nullable = self.composition.split_null(resolved, inside)
         resolved = self._as_decimal(_as_map(_without_default_format(resolved)))
-        typed, modelled = self._typed(resolved, path, inside)
+        typed, modelled = self._shared_type(node, resolved, path, inside)
         typed = replace(typed, enum=_enum(resolved), options=self._options(typed, resolved))
         constructs = list(self._constructs(typed, resolved, inside, modelled))
         self.add_keyword_losses(resolved, constructs, path)
@@ -92,6 +118,29 @@ class FieldReader:
         native = replace(native, custom_properties=add_constructs(native.custom_properties, constructs))
         native = _with_presence(native, required=required or name is None, nullable=nullable)
         return apply_note(native, resolved.get(NOTE_KEY), self.source, str(path))
+
+    def _shared_type(
+        self, node: Json, resolved: Mapping[str, Any], path: FieldPath, trail: Trail
+    ) -> tuple[Field, tuple[str, ...]]:
+        """Return what `_typed` returns; a definition without recursion is read once if types are shared."""
+        reference = node.get("$ref") if isinstance(node, Mapping) else None
+        is_shared = self.shared_types is not None and isinstance(reference, str) and "$ref" not in resolved
+        if self.shared_types is None or not is_shared or node.keys() - _ANNOTATED_REFERENCE:
+            return self._typed(resolved, path, trail)
+        key = (str(reference), self.hidden)
+        composition = self.composition
+        known = self.shared_types.get(key)
+        if known is not None and known.fits(len(trail), composition.followed):
+            composition.followed += known.followed
+            return known.field, known.modelled
+        cut, deepest, followed = composition.cut, composition.deepest, composition.followed
+        composition.deepest = len(trail)
+        typed, modelled = self._typed(resolved, path, trail)
+        if composition.cut == cut:  # otherwise it depends on the references that led here
+            depth, inside = composition.deepest - len(trail), composition.followed - followed
+            self.shared_types[key] = _SharedType(typed, modelled, depth, inside)
+        composition.deepest = max(composition.deepest, deepest)
+        return typed, modelled
 
     def _as_decimal(self, node: dict[str, Any]) -> dict[str, Any]:
         """Return a number that may also be a text, in the form in which Pydantic describes it, as a decimal."""
@@ -174,7 +223,7 @@ class FieldReader:
     def _constructs(
         self, field: Field, node: Mapping[str, Any], trail: Trail, modelled: tuple[str, ...]
     ) -> Iterator[ForeignConstruct]:
-        """Yield what the node says beyond the terms of its field."""
+        """Yield what the node states beyond the terms of its field."""
         expected = write_keywords(field)
         if self.has_full_rules:
             expected = add_limits(expected, type_limits(field))
@@ -225,12 +274,17 @@ class FieldReader:
         return definitions
 
     def _add_loss(self, path: FieldPath, what: str, why: str) -> None:
-        loss = Loss(str(path), what, why)
+        loss = Loss(str(path) if path.steps else path.object or "", what, why)
         if loss not in self.losses:
             self.losses.append(loss)
 
 
 _UNRESOLVED = "it is in no file that can be read"
+
+
+def _is_marked(field: Field, keyword: str) -> bool:
+    entries = field.custom_properties or ()
+    return any(entry.get("property") == keyword and entry.get("value") is True for entry in entries)
 
 
 def _is_text(value: Any) -> bool:

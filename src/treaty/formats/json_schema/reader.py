@@ -16,7 +16,7 @@ from treaty.errors import InvalidDocument
 from treaty.formats.flat_terms import as_mapping
 from treaty.formats.json_schema.composition import conjoin
 from treaty.formats.json_schema.constructs import FORMAT, find_constructs
-from treaty.formats.json_schema.documents import SchemaDocuments
+from treaty.formats.json_schema.documents import JSON_SCHEMA, SchemaDocuments, Vocabulary
 from treaty.formats.json_schema.field_reader import FieldReader, read_custom_keywords
 from treaty.formats.json_schema.types import ASSERTIONS
 from treaty.formats.naming import name_from_path
@@ -45,12 +45,21 @@ class Root:
     constructs: tuple[ForeignConstruct, ...] = ()
 
 
+def is_object_schema(node: Mapping[str, Any]) -> bool:
+    """Whether a schema, with its references resolved, describes an object with fields."""
+    kind = node.get("type")
+    is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
+    return is_object or (kind is None and bool(node.keys() & _OBJECT_KEYWORDS))
+
+
 class Reader:
     """Reads the top-level objects of one schema."""
 
-    def __init__(self, source: str, data: Json, files: FileReader = read_no_files) -> None:
+    def __init__(
+        self, source: str, data: Json, files: FileReader = read_no_files, vocabulary: Vocabulary = JSON_SCHEMA
+    ) -> None:
         self.source = source
-        self.documents = SchemaDocuments(source, data, files)
+        self.documents = SchemaDocuments(source, data, files, vocabulary)
         self.fields = FieldReader(source, self.documents)
         self._identities: set[str] = set()
 
@@ -66,8 +75,12 @@ class Reader:
 
     def roots(self) -> list[Root]:
         """Return the objects that the schema describes: the schema itself, or its alternatives if all are objects."""
+        return self.alternatives(self.documents.root, (self.documents.identifier,))
+
+    def alternatives(self, schema: Json, trail: tuple[str, ...]) -> list[Root]:
+        """Return the objects that a schema describes; a schema that is no object is returned as it is."""
         composition = self.fields.composition
-        node, trail = composition.resolve(self.documents.root, (self.documents.identifier,), keeps_title=True)
+        node, trail = composition.resolve(schema, trail, keeps_title=True)
         for key in ("anyOf", "oneOf"):
             choices = node.get(key)
             if not isinstance(choices, list) or not choices or "properties" in node:
@@ -92,29 +105,31 @@ class Reader:
         note = node.get(NOTE_KEY)
         self.fields.closed = node.get("additionalProperties") is False
         self.fields.has_full_rules = isinstance(note, Mapping) and note.get(FULL_RULES_KEY) is True
-        path = FieldPath(object=identity if several else None)
+        item = self.object(root, identity, FieldPath(object=identity if several else None), title)
+        return SchemaPart(self._contract(identity, item, node), note)
+
+    def object(self, root: Root, name: str, path: FieldPath, title: str | None = None) -> SchemaObject:
+        """Read an object of a contract; `path` is its path in losses."""
+        node = root.node
         inside = self.fields.inside(node, path, root.trail)
         expected = {"type": "object"} | ({"additionalProperties": False} if self.fields.closed else {})
         constructs = [*root.constructs, *self.fields.undeclared(node)]
         constructs += find_constructs(node, expected, self.fields.normalizer, root.trail, ("properties", "required"))
         self.fields.add_keyword_losses(node, constructs, path)
         custom = read_custom_keywords(node, ("version", "contract")) or None
-        item = SchemaObject(
-            identity,
+        return SchemaObject(
+            name,
             description=node.get("description") or None,
             properties=inside,
             custom_properties=add_constructs(custom, constructs),
             more=FrozenMap({"businessName": title} if title else {}),
         )
-        return SchemaPart(self._contract(identity, item, node), note)
 
     def _require_object(self, node: Mapping[str, Any]) -> None:
-        kind = node.get("type")
         if "$ref" in node and not node.keys() & ASSERTIONS:
             message = f"the schema is only a reference to {node['$ref']!r}"
             raise self.refuse(message, "name the file that defines it")
-        is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
-        if is_object or (kind is None and node.keys() & _OBJECT_KEYWORDS):
+        if is_object_schema(node):
             return
         definitions = [name for key in ("$defs", "definitions") for name in as_mapping(node.get(key))]
         if definitions and not node.keys() & ASSERTIONS:

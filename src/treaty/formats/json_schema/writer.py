@@ -43,7 +43,7 @@ def write(contract: Contract, dialect: str = "2020-12") -> WriteResult:
     """Write a contract as one schema; several objects become alternatives of `anyOf`."""
     plain = require_objects(contract, TITLE)
     uri, definitions = DIALECTS[dialect]
-    writer = _Writer(plain)
+    writer = Writer(plain)
     objects = [writer.object(item, index) for index, item in enumerate(plain.schema)]
     schema: dict[str, Json] = {"$schema": uri}
     if len(objects) == 1:
@@ -57,8 +57,8 @@ def write(contract: Contract, dialect: str = "2020-12") -> WriteResult:
     return WriteResult(text, (*losses, *find_unchecked_rules(plain, UNCHECKED)))
 
 
-class _Writer:
-    """Writes one contract."""
+class Writer:
+    """Writes the objects of one contract."""
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
@@ -68,23 +68,24 @@ class _Writer:
         self.fields.has_full_rules = True
 
     def object(self, item: SchemaObject, index: int) -> dict[str, Json]:
-        node: dict[str, Json] = {"title": item.name}
-        if item.description:
-            node["description"] = item.description
-        node |= self._inside(item.fields)
-        node = _with_constructs(node, item.foreign)
+        node = {"title": item.name, **self.body(item)}
         shell = {**node, "properties": {}, "required": _undeclared(node)}
         native = Reader(self.contract.id, {}).part(Root(shell, ())).contract
         return node | note_entry({FULL_RULES_KEY: True, **make_object_note(self.contract, index, native)})
 
+    def body(self, item: SchemaObject) -> dict[str, Json]:
+        """Return the schema of an object, without a title and a note."""
+        node: dict[str, Json] = {"description": item.description} if item.description else {}
+        return _with_constructs(node | self._inside(item.fields), item.foreign)
+
     def _inside(self, fields: tuple[Field, ...]) -> dict[str, Json]:
-        node: dict[str, Json] = {"type": "object", "properties": {one.name or "": self._field(one) for one in fields}}
+        node: dict[str, Json] = {"type": "object", "properties": {one.name or "": self.field(one) for one in fields}}
         needed = [field.name for field in fields if field.is_required or field.missing_as is MissingAs.NULL]
         if needed:
             node["required"] = needed
         return node | ({"additionalProperties": False} if self.closed else {})
 
-    def _field(self, field: Field) -> dict[str, Json]:
+    def field(self, field: Field) -> dict[str, Json]:
         """Write a field; an optional field allows null unless its missing values are absent."""
         node = self._node(field)
         if not field.is_required and field.missing_as is not MissingAs.ABSENT:

@@ -295,7 +295,7 @@ def _with_constructs(field: Field, constructs: list[ForeignConstruct]) -> Field:
 
 
 def _field_constructs(node: Any, options: Mapping[str, Any]) -> list[ForeignConstruct]:
-    """Return what the options of a field say about its JSON name and its bytes."""
+    """Return what the options of a field state about its JSON name and its bytes."""
     name = options.get("json_name")
     found = [make_construct(JSON_NAME, str(name))] if name is not None and name != make_json_name(node.name) else []
     features = {key: value for key, value in stated_features(options).items() if key not in _MODELED_FEATURES}

@@ -134,7 +134,7 @@ _STORAGE_WORDS = {
         r"\bFOREIGN\s+KEY(?=\s+REFERENCES)",
     ),
 }
-"""Words that sqlglot does not read and that say how rows are stored, by dialect."""
+"""Words that sqlglot does not read and that describe how rows are stored, by dialect."""
 _KEY_COLUMN = re.compile(r"([(,]\s*)key(?=\s+(?:text|varchar|char|string|int|integer|bigint|uuid|blob|json)\b)", re.I)
 _BACKTICKS = frozenset({"mysql", "spark", "databricks", "bigquery", "clickhouse"})
 

@@ -63,10 +63,15 @@ def bound_conditions(field: Field, renderer: SqlRenderer) -> Iterator[str]:
             yield f"{name} {sign} {renderer.value(bound)}"  # integers may have a decimal bound
         elif field.logical_type in _TEMPORAL and (value := renderer.typed_value(bound, field)) is not None:
             yield f"{name} {sign} {value}"
-    for option, sign in _LENGTHS.items() if field.logical_type == "string" else ():
+    for option, sign in _LENGTHS.items() if _is_text(field, renderer) else ():
         in_type = option == "maxLength" and f"({options.get(option)})" in renderer.type(field)
         if type(options.get(option)) is int and not in_type:
             yield f"LENGTH({name}) {sign} {options[option]}"
+
+
+def _is_text(field: Field, renderer: SqlRenderer) -> bool:
+    """Return whether a column stores text, which has a length and can match a pattern; a UUID does not."""
+    return field.logical_type == "string" and renderer.type(field) != "UUID"
 
 
 class _Tables:
@@ -152,13 +157,12 @@ class _Table:
 
     def _conditions(self, field: Field) -> Iterator[str]:
         name, options = self.column_name(field), field.options or EMPTY
-        kind = field.logical_type
-        if field.enum:
+        if field.enum and (field.logical_type != "string" or _is_text(field, self.renderer)):
             values = [self.renderer.typed_value(item["value"], field) for item in field.enum]
             if all(value is not None for value in values):
                 yield f"{name} IN ({', '.join(str(value) for value in values)})"
         yield from bound_conditions(field, self.renderer)
-        if kind != "string":
+        if not _is_text(field, self.renderer):
             return
         pattern = options.get("pattern")
         if isinstance(pattern, str) and self.renderer.name != "postgres":
