@@ -59,7 +59,9 @@ def test_error_has_file_line_and_number_of_further_problems() -> None:
 
 
 def test_error_in_an_expression_has_the_place_of_its_declaration() -> None:
-    with pytest.raises(InvalidDocument, match=r"products/x\.yaml:4: there is no column deletd; did you mean deleted\?"):
+    with pytest.raises(
+        InvalidDocument, match=r"products/x\.yaml:4: there is no column deletd; did you mean 'deleted'\?"
+    ):
         parse_expression("deletd", "products/x.yaml:4", {"": COLUMNS["orders"].add("deleted", "boolean")})
 
 

@@ -67,7 +67,7 @@ class _Graph:
         self.work = 0
 
     def is_exponential(self, component: tuple[int, ...]) -> bool:
-        """Tell whether one text leads from a state back to itself in two ways: exponential ambiguity."""
+        """Return whether one text leads from a state back to itself in two ways: exponential ambiguity."""
         members = set(component)
         if any(ways > 1 for state in component for after, ways in self.steps[state].items() if after in members):
             return True

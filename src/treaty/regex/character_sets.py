@@ -40,11 +40,11 @@ class CharacterSet:
         return character_set(self._common(other))
 
     def overlaps(self, other: CharacterSet) -> bool:
-        """Tell whether a character is in both sets."""
+        """Return whether a character is in both sets."""
         return next(self._common(other), None) is not None
 
     def within(self, other: CharacterSet) -> bool:
-        """Tell whether every character is in the other set."""
+        """Return whether every character is in the other set."""
         return not self.overlaps(~other)
 
     def _common(self, other: CharacterSet) -> Iterator[tuple[int, int]]:

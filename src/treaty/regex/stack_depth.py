@@ -54,12 +54,12 @@ def _loops(node: Node, path: Path) -> Iterable[tuple[Path, Repetition]]:
 
 
 def _tries_longest_first(loop: Repetition) -> bool:
-    """Tell whether each iteration tries its longest match first: no option of an alternation can be empty."""
+    """Return whether each iteration tries its longest match first: no option of an alternation can be empty."""
     return not any(isinstance(node, Alternation) and any(map(can_be_empty, node.options)) for node in walk(loop))
 
 
 def _is_deterministic(states: Automaton, loop: Loop, deterministic: set[int]) -> bool:
-    """Tell whether the next character always leaves only one way to continue."""
+    """Return whether the next character always leaves only one way to continue."""
     if not loop.states <= deterministic:
         return False
     around = (steps for state, steps in enumerate(states.steps) if state not in loop.states)
@@ -68,7 +68,7 @@ def _is_deterministic(states: Automaton, loop: Loop, deterministic: set[int]) ->
 
 
 def _has_distinct_iterations(states: Automaton, loop: Loop, *, to_the_end: bool) -> bool:
-    """Tell whether no iteration is a prefix of another iteration or of what can follow the loop."""
+    """Return whether no iteration is a prefix of another iteration or of what can follow the loop."""
     iterations = {(last, first) for last in loop.last for first in loop.first}
     if not loop.one_copy or any(states.steps[last][first] != 1 for last, first in iterations):
         return False
@@ -121,7 +121,7 @@ def _overlapping(states: Automaton, firsts: Iterable[int], seconds: Iterable[int
 
 
 def _are_disjoint(states: Automaton, steps: Iterable[int]) -> bool:
-    """Tell whether no character is read by two of the states."""
+    """Return whether no character is read by two of the states."""
     reads = [states.reads[step] for step in steps]
     return not any(first.overlaps(second) for at, first in enumerate(reads) for second in reads[:at])
 

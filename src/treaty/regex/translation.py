@@ -159,7 +159,7 @@ class JavaWriter:
 
 
 def _is_disjoint_from_next(loop: Repetition, after: Node | None) -> bool:
-    """Tell whether the node after a loop starts with a character that the loop does not match.
+    """Return whether the node after a loop starts with a character that the loop does not match.
 
     Backtracking then fails at once, and Java runs a plain loop over one class faster than a possessive one.
     """

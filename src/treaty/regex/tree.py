@@ -78,12 +78,12 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def has_anchor(node: Node) -> bool:
-    """Tell whether a node contains an anchor."""
+    """Return whether a node contains an anchor."""
     return any(isinstance(part, Anchor) for part in walk(node))
 
 
 def can_be_empty(node: Node) -> bool:
-    """Tell whether a node can match without consuming a character, perhaps only at some positions."""
+    """Return whether a node can match without consuming a character, perhaps only at some positions."""
     match node:
         case CharacterClass():
             return False
@@ -98,7 +98,7 @@ def can_be_empty(node: Node) -> bool:
 
 
 def matches_empty(node: Node) -> bool:
-    """Tell whether a node matches the empty text at every position."""
+    """Return whether a node matches the empty text at every position."""
     match node:
         case CharacterClass() | Anchor():
             return False

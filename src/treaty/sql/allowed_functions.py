@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from treaty.sql.dialect import words
-from treaty.sql.functions import AGGREGATES, EXTERNAL_CODE, FILE_POSITION, RANDOM, ROW_POSITION, SESSION, WINDOWS
+from treaty.sql.functions import AGGREGATES, EXTERNAL_CODE, FILE_POSITION, RANDOM, ROW_POSITION, SESSION, WINDOWS, words
 
 
 class Role(Enum):

@@ -12,11 +12,7 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-
-def words(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(text.split())
-
+from treaty.sql.functions import words
 
 _KEYWORD_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTR", "SUBSTRING", "TRIM", "TRY_CAST")
 """Functions with keywords between their arguments, such as trim(BOTH ' ' FROM a)."""

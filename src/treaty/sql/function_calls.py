@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 from sqlglot import exp
@@ -24,6 +23,7 @@ from treaty.sql.allowed_functions import (
 from treaty.sql.rule_expressions import UNITS
 from treaty.sql.rule_renderer import Allowed, NodeRenderer, Renderer, node_renderer
 from treaty.sql.text_patterns import render_like, render_regex_match
+from treaty.suggestions import similar_names
 
 _MAX_LAMBDA_DEPTH = 2
 _PATTERNS = {"like": False, "ilike": True}
@@ -37,13 +37,13 @@ def function_of(node: Any) -> tuple[str, Function] | None:
 
 
 def is_aggregate(node: Any) -> bool:
-    """Tell whether a node computes one value from many rows."""
+    """Return whether a node computes one value from many rows."""
     called = function_of(node.this if isinstance(node, exp.Filter) else node)
     return called is not None and called[1].role is Role.AGGREGATE
 
 
 def is_plain_star(node: Any) -> bool:
-    """Tell whether a node is a `*` without EXCEPT."""
+    """Return whether a node is a `*` without EXCEPT."""
     return isinstance(node, exp.Star) and not any(node.args.values())
 
 
@@ -74,7 +74,7 @@ def _allowed(r: Renderer, node: exp.Anonymous) -> tuple[str, Function]:
 
 
 def _suggest_functions(name: str) -> str:
-    close = get_close_matches(name.lower(), RULE_FUNCTIONS, n=3, cutoff=0.75)
+    close = similar_names(name, RULE_FUNCTIONS, similarity=0.75)
     return (
         f"use {' or '.join(close)}" if close else "use one of Spark's plain functions on texts, numbers, dates or lists"
     )

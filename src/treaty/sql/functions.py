@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
-from treaty.sql.dialect import words
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
 
 ROW = words(
     """

@@ -43,7 +43,7 @@ class UnkeyedQuery:
 def analyse_key_dependency(query: Query, keys: Mapping[str, Sequence[str]]) -> KeyedQuery | UnkeyedQuery:
     """Prove that restricting the inputs to a key gives the output rows of that key, or return why not.
 
-    `keys` names the columns that hold the key in each input, in one order; an input without a key is read in full.
+    `keys` names the columns of the key in each input, in one order; an input without a key is read in full.
     Two keys are the same if they are equal or both missing.
     """
     if not keys or len({len(columns) for columns in keys.values()}) != 1:
@@ -286,7 +286,7 @@ def _queries(select: Select) -> Iterator[tuple[exp.Expr, exp.Expr | None]]:
 def _by_key(
     keying: KeyAnalysis, holder: exp.Expr | None, inside: KeyDependency[int], rows: KeyDependency[Place]
 ) -> bool:
-    """Tell whether key IN (SELECT key …) looks up the key of the row; a null key is never found."""
+    """Return whether key IN (SELECT key …) looks up the key of the row; a null key is never found."""
     if not isinstance(holder, exp.In) or rows.scope is RowScope.EVERYWHERE:
         return False
     tested = holder.this.expressions if isinstance(holder.this, exp.Tuple) else [holder.this]

@@ -36,11 +36,11 @@ class KeyColumns(Generic[P]):
     covers: frozenset[frozenset[P]] = frozenset()
 
     def is_by(self, columns: frozenset[P] | None) -> bool:
-        """Tell whether the first non-null value of the columns is always the value of the key."""
+        """Return whether the first non-null value of the columns is always the value of the key."""
         return bool(columns) and columns <= self.maybe and any(cover <= columns for cover in self.covers)  # type: ignore[operator]
 
     def may_be_by(self, columns: frozenset[P] | None) -> bool:
-        """Tell whether the first non-null value of the columns, if any, is the value of the key."""
+        """Return whether the first non-null value of the columns, if any, is the value of the key."""
         return bool(columns) and columns <= self.maybe  # type: ignore[operator]
 
     def beside(self, other: KeyColumns[P]) -> KeyColumns[P]:

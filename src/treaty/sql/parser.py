@@ -18,12 +18,12 @@ from treaty.sql.dialect import (
     rule_dialect,
     strict_parser,
     type_calls_as_functions,
-    words,
 )
+from treaty.sql.functions import words
 from treaty.sql.lexer import Kind, Lexeme, rule_error
 
 _STAND_INS = {Kind.NAME: "`q`", Kind.TEXT: "'t'", Kind.BYTES: "x'00'", Kind.NUMBER: "0"}
-"""What sqlglot's tokenizer sees instead of a quoted name, a text, bytes or a number; the parser gets the value."""
+"""What sqlglot's tokenizer sees instead of a quoted name, a text, bytes or a number; the parser receives the value."""
 _QUERY_STARTS = frozenset({"SELECT", "WITH"})
 _BEFORE_RULE_TYPE = frozenset({TokenType.ALIAS, TokenType.DCOLON})
 _BEFORE_TYPE = _BEFORE_RULE_TYPE | {TokenType.LT, TokenType.COLON}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from treaty.contracts.findings import Finding
-from treaty.sql.dialect import words
-from treaty.sql.functions import KNOWN
+from treaty.sql.functions import KNOWN, words
 from treaty.sql.parser import SqlText
 from treaty.sql.relations import (
     JOIN_KINDS,
@@ -34,7 +32,9 @@ from treaty.sql.relations import (
     is_known,
     type_at,
 )
+from treaty.sql.result_types import call_type, case_type, node_type
 from treaty.sql.scopes import AmbiguousName, QueryScope
+from treaty.suggestions import did_you_mean
 
 _UNITS = words(
     "year years quarter month months week weeks day days dayofyear hour hours minute minutes second seconds "
@@ -43,7 +43,7 @@ _UNITS = words(
 _UNIT_FUNCTIONS = frozenset({"date_add", "date_diff", "dateadd", "datediff", "timestampadd", "timestampdiff"})
 _GRAMMAR_FUNCTIONS = frozenset({"timestampadd", "timestampdiff"})
 """Functions that Spark's grammar knows and its list of functions does not."""
-_TYPE_PRESERVING = (exp.Paren, exp.Alias)
+_TYPE_PRESERVING = (exp.Paren, exp.Alias, exp.Window, exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
 _ELEMENT_FUNCTIONS = frozenset({"explode", "explode_outer"})
 
 
@@ -82,13 +82,29 @@ def resolve_expression(
         hint = "use Spark's own functions"
         resolver.problem("sql-function", f"Spark has no function {node.sql(dialect='spark')}", hint, node)
         return None
+    if isinstance(node, exp.Case):
+        return _case(resolver, node, scope, variables)
     types = [resolve_expression(resolver, child, scope, variables) for child in _children(node)]
     if isinstance(node, exp.Dot):
         value_type = types[0] if types else None
         return _inside(resolver, node, value_type, (node.expression.name,)) if value_type is not None else None
     if isinstance(node, exp.Bracket):
         return element_type(types[0]) if types else None
-    return types[0] if isinstance(node, _TYPE_PRESERVING) and types else None
+    if isinstance(node, _TYPE_PRESERVING):
+        return types[0] if types else None
+    return node_type(node, types)
+
+
+def _case(resolver: Resolver, node: exp.Case, scope: QueryScope, variables: frozenset[str]) -> ColumnType | None:
+    """Resolve CASE; its type is that of its results, of which the missing one is NULL."""
+    if node.this is not None:
+        resolve_expression(resolver, node.this, scope, variables)
+    branches = [branch for branch in node.args.get("ifs") or () if isinstance(branch, exp.If)]
+    for branch in branches:
+        resolve_expression(resolver, branch.this, scope, variables)
+    results = [*(branch.args["true"] for branch in branches), *filter(None, [node.args.get("default")])]
+    types = [resolve_expression(resolver, result, scope, variables) for result in results]
+    return case_type([known for result, known in zip(results, types, strict=True) if not isinstance(result, exp.Null)])
 
 
 def _children(node: exp.Expr) -> Iterable[exp.Expr]:
@@ -99,7 +115,7 @@ def _children(node: exp.Expr) -> Iterable[exp.Expr]:
 def _call(resolver: Resolver, node: exp.Anonymous, scope: QueryScope, variables: frozenset[str]) -> ColumnType | None:
     name = node.name.lower()
     if name not in KNOWN | _GRAMMAR_FUNCTIONS:
-        near = suggest_name(name, KNOWN)
+        near = did_you_mean(name, KNOWN)
         resolver.problem("sql-function", f"Spark has no function {name}", near or "use Spark's own functions", node)
     arguments = list(node.expressions)
     if name in _UNIT_FUNCTIONS and arguments and isinstance(arguments[0], exp.Column):
@@ -110,7 +126,11 @@ def _call(resolver: Resolver, node: exp.Anonymous, scope: QueryScope, variables:
         for argument in arguments
         if not isinstance(argument, (exp.Star, exp.Identifier, exp.Var))
     ]
-    return element_type(types[0]) if name in _ELEMENT_FUNCTIONS and types else None
+    if name in _ELEMENT_FUNCTIONS:
+        return element_type(types[0]) if types else None
+    if name == "if":
+        return case_type(types[1:])
+    return call_type(name, types)
 
 
 def _column(resolver: Resolver, node: exp.Column, scope: QueryScope, variables: frozenset[str]) -> ColumnType | None:
@@ -129,7 +149,7 @@ def _column(resolver: Resolver, node: exp.Column, scope: QueryScope, variables: 
         return None
     if resolved is None:
         known = dict.fromkeys([*scope.names(), *(output.column.name for output in scope.outputs)])
-        near = suggest_name(parts[-1], known) or f"there are: {', '.join(list(known)[:20]) or 'no columns'}"
+        near = did_you_mean(parts[-1], known) or f"there are: {', '.join(list(known)[:20]) or 'no columns'}"
         resolver.problem("sql-column", f"there is no column {'.'.join(parts)}", near, node)
         return None
     meaning = resolved[1]
@@ -147,17 +167,11 @@ def _inside(
         try:
             value_type = field_type(value_type, step)
         except NoSuchField as error:
-            near = suggest_name(step, error.known)
+            near = did_you_mean(step, error.known)
             hint = near or (f"there are: {', '.join(error.known)}" if error.known else "it has no fields")
             resolver.problem("sql-column", f"there is no field {step} in {node.sql(dialect='spark')}", hint, node)
             return None
     return value_type
-
-
-def suggest_name(name: str, known: Iterable[str]) -> str | None:
-    """Return "did you mean …?" with the closest name, or None."""
-    close = difflib.get_close_matches(name.lower(), [other.lower() for other in known], n=1)
-    return f"did you mean {close[0]}?" if close else None
 
 
 _PARTS: dict[type[exp.Expr], frozenset[str]] = {
@@ -242,7 +256,7 @@ def _table(resolver: Resolver, node: exp.Table, scope: QueryScope) -> tuple[Rela
             return resolver.tables[name], name
     called = ".".join(names)
     known = [*resolver.tables, *scope.ctes]
-    near = suggest_name(called, known) or f"declared are: {', '.join(resolver.tables) or 'none'}"
+    near = did_you_mean(called, known) or f"declared are: {', '.join(resolver.tables) or 'none'}"
     resolver.problem("sql-table", f"{called} is not a declared input", near, node)
     return UnknownTable(), names[-1].lower()
 

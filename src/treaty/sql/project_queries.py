@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from treaty.sql.dialect import words
+from treaty.sql.functions import words
 from treaty.sql.parser import SqlText, error_from_findings, parse_expression, parse_select
-from treaty.sql.project_names import Resolver, rename_columns, resolve_expression, resolve_from, suggest_name
+from treaty.sql.project_names import Resolver, rename_columns, resolve_expression, resolve_from
 from treaty.sql.relations import (
     Column,
     ColumnType,
@@ -31,6 +31,7 @@ from treaty.sql.relations import (
     type_at,
 )
 from treaty.sql.scopes import AmbiguousName, QueryScope
+from treaty.suggestions import did_you_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +250,7 @@ def _expand_qualified_star(resolver: Resolver, node: exp.Column, scope: QuerySco
     if not scope.is_known:
         return
     if reference is None or struct is None or struct.name != "struct":
-        near = suggest_name(parts[-1], scope.names()) or "name the columns"
+        near = did_you_mean(parts[-1], scope.names()) or "name the columns"
         resolver.problem("sql-column", f"there are no columns in {'.'.join(parts)}.*", near, node)
         return
     for field in struct.fields:
@@ -280,7 +281,7 @@ def _expand_star(
     names = {column.name.lower() for column in without}
     known = {name.lower() for name, _ in columns}
     for name in sorted(names - known):
-        near = suggest_name(name, known) or "name a column there is"
+        near = did_you_mean(name, known) or "name a column there is"
         resolver.problem("sql-column", f"there is no column {name} to exclude", near, node)
     for name, places in columns:
         if name.lower() not in names:

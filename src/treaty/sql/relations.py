@@ -22,6 +22,8 @@ class ColumnType:
     name: str
     fields: tuple[Column, ...] = ()
     element: ColumnType | None = None
+    parameters: tuple[int, ...] = ()
+    """The precision and scale of a decimal."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,7 @@ class Names:
 
 
 def is_known(relation: Relation) -> bool:
-    """Tell whether all tables of a relation exist, so that a missing column is an error."""
+    """Return whether all tables of a relation exist, so that a missing column is an error."""
     if isinstance(relation, Select):
         sources = [*([relation.first] if relation.first else []), *(join.source for join in relation.joins)]
         return all(is_known(source.relation) for source in sources)
@@ -269,7 +271,7 @@ class ColumnMeanings:
         return None
 
     def has_aggregate(self, select: Select) -> bool:
-        """Tell whether a SELECT has an aggregate."""
+        """Return whether a SELECT has an aggregate."""
         return select.node.args.get("having") is not None or any(map(self._is_aggregate, own_nodes(select)))
 
     def windows(self, select: Select) -> Iterator[exp.Window]:

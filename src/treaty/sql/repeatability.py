@@ -82,7 +82,7 @@ def _is_ordered(window: exp.Window, node: exp.Expr) -> bool:
 
 
 def _is_settled(node: exp.Expr) -> bool:
-    """Tell whether a list is sorted before it is used, or its order does not matter."""
+    """Return whether a list is sorted before it is used, or its order does not matter."""
     parent = node.parent
     if isinstance(parent, exp.WithinGroup):
         return True

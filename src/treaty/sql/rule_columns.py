@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
 from typing import Any
 
@@ -15,6 +14,7 @@ from treaty.contracts.paths import ITEMS, MAP_VALUES, FieldPath
 from treaty.errors import InvalidDocument
 from treaty.sql.rule_renderer import NodeRenderer, Renderer, node_renderer
 from treaty.sql.scopes import AmbiguousName, ColumnMatch, RuleColumn, RuleSource, column_name, matching_fields
+from treaty.suggestions import similar_names
 
 _MAX_SUGGESTED_FIELDS = 8
 
@@ -205,7 +205,7 @@ def _identifier(r: Renderer, node: exp.Identifier) -> str:
 
 
 def shape_of(field: Field | None) -> Shape:
-    """Tell what can be inside a field's value."""
+    """Return what can be inside a field's value."""
     if field is None:
         return Shape.UNKNOWN
     if field.properties:
@@ -226,7 +226,7 @@ def element_of(field: Field | None, path: FieldPath | None) -> tuple[Field | Non
 
 def suggest_fields(name: str, known: Sequence[str]) -> str:
     """List the closest names."""
-    close = get_close_matches(name.lower(), list(known), n=3, cutoff=0.6) or list(known)[:_MAX_SUGGESTED_FIELDS]
+    close = similar_names(name, known) or list(known)[:_MAX_SUGGESTED_FIELDS]
     return f"it has: {', '.join(close)}" if close else "it has no fields"
 
 

@@ -294,7 +294,7 @@ def _refuse_same_alias(r: Renderer, node: exp.Join, sources: Sequence[RuleSource
 def is_joined_by_equality(
     r: Renderer, condition: exp.Expr, tables: Sequence[RuleSource], others: Sequence[RuleSource]
 ) -> bool:
-    """Tell whether a condition compares a column of `tables` with one of `others` by equality."""
+    """Return whether a condition compares a column of `tables` with one of `others` by equality."""
     for comparison in conjuncts(condition):
         if isinstance(comparison, (exp.EQ, exp.NullSafeEQ)):
             sides = (comparison.this.unnest(), comparison.expression.unnest())

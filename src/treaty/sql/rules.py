@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from treaty.compatibility.migration import GuardedSql
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
@@ -28,6 +27,9 @@ from treaty.sql.parser import parse_rule_tree
 from treaty.sql.rule_queries import own_source
 from treaty.sql.rule_renderer import Allowed, NodeRenderers, Renderer, RuleFacts
 from treaty.sql.scopes import RuleScope, contract_source
+
+if TYPE_CHECKING:
+    from treaty.compatibility.migration import GuardedSql
 
 RENDERERS: NodeRenderers = {
     **rule_expressions.OPERATOR_RENDERERS,
@@ -55,6 +57,26 @@ def parse_rule(query: str, target: RuleTarget) -> RuleSql:
         return _classify(facts, parse_rule_tree(query, lexemes))
     except RecursionError:
         raise rule_error(query, None, "nests too deeply", "nest less, or split it into several rules") from None
+
+
+def parse_measure(text: str, target: RuleTarget) -> RowCount | AggregateMetric | RuleQuery:
+    """Parse the SQL of a measure, an aggregate over the rows or a query of one value, and return it re-rendered."""
+    facts = RuleFacts(text, target, RENDERERS)
+    lexemes = tuple(fill_placeholders(text, tokenize_rule(text), target))
+    try:
+        node = parse_rule_tree(text, lexemes)
+        if isinstance(node, exp.Query):
+            query = _classify(facts, node)
+            assert not isinstance(query, RowCondition)  # noqa: S101  a query is no condition
+            return query
+        if not any(is_aggregate(child) for child in node.walk()):
+            hint = "write a number over all rows, such as 100.0 * count_if(state = 'open') / count(*), or SELECT …"
+            raise rule_error(text, None, "has no aggregate", hint)
+        rows = Renderer(facts, RuleScope((contract_source(target.object),)))
+        expression = rows.inside(may=Allowed.AGGREGATE, must_aggregate=True).sql(node)
+    except RecursionError:
+        raise rule_error(text, None, "nests too deeply", "nest less") from None
+    return AggregateMetric(expression=expression, has_distinct=facts.has_distinct, **_fields_classify(facts))
 
 
 def parse_row_value(text: str, target: RuleTarget) -> RowValue:
@@ -181,6 +203,8 @@ def guard_sql(text: str, contract: Contract, schema: SchemaObject) -> GuardedSql
     except InvalidDocument as error:
         message = str(error).replace(_RULE_SUBJECT, f"the SQL that migration declares over {schema.name}")
         raise InvalidDocument(message) from None
+    from treaty.compatibility.migration import GuardedSql  # lint reads rules without loading compatibility
+
     owner = schema.name if len(contract.schema) > 1 else None
     return GuardedSql(value.expression, tuple(FieldPath(path.steps, owner) for path in value.paths))
 

@@ -133,7 +133,7 @@ class QueryScope(Scope[Places, Output]):
         return all(is_known(source.relation) for level in self.levels() for source in level.sources)
 
     def must_have(self, parts: Sequence[str]) -> bool:
-        """Tell whether a missing column is an error; it is not if its table is unknown."""
+        """Return whether a missing column is an error; it is not if its table is unknown."""
         source = self.source(parts[0]) if len(parts) > 1 else None
         return self.is_known or (source is not None and is_known(source.relation))
 
@@ -174,7 +174,7 @@ class RuleSource:
     plain: frozenset[str] = frozenset()
 
     def is_plain(self, field: Field) -> bool:
-        """Tell whether a column is stored, not computed."""
+        """Return whether a column is stored, not computed."""
         return self.object is not None or (field.name or "") in self.plain
 
 
