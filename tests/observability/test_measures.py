@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.documents import contract
+from treaty.contracts.measure_checks import RESERVED_NAMES
 from treaty.contracts.model import Contract
 from treaty.observability import Measure, State, evaluate_measure, worst
 from treaty.observability.measures import (
@@ -101,6 +102,41 @@ def test_no_service_level_promises_two_measures() -> None:
 
     assert len(words) == len(set(words))
     assert measure_kind("orders_unsettled").title == "Orders unsettled"
+
+
+def test_the_promised_latency_judges_the_lag_of_runs() -> None:
+    promised = promising(latency={"within": "15 min"})
+
+    assert promised_value(promised, KNOWN_MEASURES["lag"]) == 900.0
+    assert promised_value(promising(level("latency", 2, "h")), KNOWN_MEASURES["lag"]) == 2 * HOUR
+    assert evaluate_measure(Measure("orders", "lag", AT, 901.0), promised).state is State.FAILING
+
+
+@pytest.mark.parametrize(
+    ("target", "unit", "value", "state"),
+    [
+        ({"at_most": 2}, "percent", 2.1, State.FAILING),
+        ({"at_most": 2}, "percent", 1.9, State.WARNING),
+        ({"at_most": 2}, "percent", 1.0, State.HEALTHY),
+        ({"at_least": 95}, "%", 94.9, State.FAILING),
+        ({"at_least": 95}, "%", 95.2, State.WARNING),
+        ({"at_least": 95}, "%", 99.0, State.HEALTHY),
+        ({"at_least": 95}, "points", 95.2, State.HEALTHY),
+        (None, "%", 100.0, None),
+    ],
+)
+def test_a_declared_measure_is_judged_by_its_target(
+    target: dict[str, float] | None, unit: str, value: float, state: State | None
+) -> None:
+    declared = {"name": "unpaid_pct", "rule": "unpaid", "unit": unit} | ({"target": target} if target else {})
+    measure = evaluate_measure(Measure("orders", "unpaid_pct", AT, value), promising(measures=[declared]))
+
+    assert measure.state is state
+    assert measure.unit == ("%" if unit == "percent" else unit)
+
+
+def test_contracts_cannot_declare_known_measures() -> None:
+    assert set(KNOWN_MEASURES) == RESERVED_NAMES
 
 
 def test_days_without_data_have_no_state() -> None:

@@ -19,6 +19,14 @@ def format_amount(value: float, unit: str) -> str:
     return f"{_number(value)} {unit}".rstrip()
 
 
+def format_limit(limit: float, value: float, unit: str) -> str:
+    """Return the limit of a value in the unit that the value is shown in: 29.5 h is compared with 24 h, not 1 d."""
+    if unit != SECONDS:
+        return format_amount(limit, unit)
+    size, name = _unit_of(value)
+    return f"{_number(limit / size)} {name}"
+
+
 def format_promise(kind: MeasureKind, value: float, unit: str | None = None) -> str:
     """Return a promise, such as ≤ 24 h or ≥ 99.5 %."""
     if kind.name == RUN:
@@ -41,10 +49,15 @@ def _share(value: float) -> str:
 
 def _duration(value: float) -> str:
     """Return a duration in the largest unit of which it has at least 1.5: 90 min, but 5 h; 36 h, but 4 d."""
+    size, unit = _unit_of(value)
+    return f"{_number(value / size)} {unit}"
+
+
+def _unit_of(value: float) -> tuple[float, str]:
     for size, unit in _SIZES:
         if abs(value) >= _MIN_UNIT_SHARE * size or abs(value) == size:
-            return f"{_number(value / size)} {unit}"
-    return f"{_number(value)} s"
+            return size, unit
+    return _SIZES[-1]
 
 
 def _number(value: float) -> str:

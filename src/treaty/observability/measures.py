@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from treaty.contracts.blocks import SemanticMeasure
 from treaty.contracts.model import Contract
 from treaty.contracts.quantities import parse_quantity
 
@@ -61,6 +62,8 @@ class Measure:
     promise: float | None = None
     state: State | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    major: int | None = None
+    """The line that was measured; the registry knows it from the name of a line, else it is the highest one."""
 
 
 def evaluate_measure(measure: Measure, contract: Contract) -> Measure:
@@ -68,7 +71,7 @@ def evaluate_measure(measure: Measure, contract: Contract) -> Measure:
 
     Known kinds must be in their own unit, which is checked when measures are recorded.
     """
-    kind = measure_kind(measure.name, measure.unit)
+    kind = kind_in_contract(contract, measure.name, measure.unit)
     unit = measure.unit if measure.unit is not None else kind.unit
     promise = measure.promise if measure.promise is not None else promised_value(contract, kind)
     state = measure.state or evaluate(kind, measure.value, promise)
@@ -97,8 +100,11 @@ class MeasureKind:
     """The value above which a measure without a promise is a warning."""
 
 
-FRESHNESS, LATENCY, VOLUME, ROWS_IN = "freshness", "latency", "volume", "rows_in"
-QUARANTINED, QUARANTINED_SHARE, EXCEPTIONS = "quarantined_rows", "quarantined_share", "exceptions_open"
+FRESHNESS, LATENCY, LAG, VOLUME, ROWS_IN = "freshness", "latency", "lag", "volume", "rows_in"
+QUARANTINED, QUARANTINED_SHARE, SCHEMA_DRIFT = "quarantined_rows", "quarantined_share", "schema_drift"
+EXCEPTIONS, EXCEPTIONS_OPENED, EXCEPTIONS_CLOSED = "exceptions_open", "exceptions_opened", "exceptions_closed"
+EXCEPTIONS_OLDEST_AGE, FILES_SET_APART = "exceptions_oldest_age", "files_set_apart"
+DUPLICATES, OUT_OF_ORDER, GAPS = "duplicates", "out_of_order", "gaps"
 COMPLETENESS, VALIDITY, AVAILABILITY = "completeness", "validity", "availability"
 RUN, DURATION = "run", "duration"
 
@@ -110,6 +116,7 @@ _KINDS = (
     MeasureKind(
         LATENCY, "Latency", SECONDS, "Time from the event until it can be read.", promised_as=("latency", "ly")
     ),
+    MeasureKind(LAG, "Lag", SECONDS, "Time from the event until readers see it."),
     MeasureKind(
         VOLUME, "Volume", ROWS, "Rows that were published.", _AT_LEAST, ("volume", "rowcount", "throughput", "th")
     ),
@@ -123,7 +130,24 @@ _KINDS = (
         promised_as=("errorrate", "error_rate", "er", "quarantine"),
         warn_above=1.0,
     ),
+    MeasureKind(
+        SCHEMA_DRIFT,
+        "Schema drift",
+        NO_UNIT,
+        "Fields of the data that differ from the contract.",
+        promised_as=("schemadrift", "schema_drift"),
+        warn_above=0.0,
+    ),
+    MeasureKind(DUPLICATES, "Duplicates", ROWS, "Rows that were delivered before."),
+    MeasureKind(OUT_OF_ORDER, "Out of order", ROWS, "Events that arrived after a newer event of their sequence."),
+    MeasureKind(GAPS, "Gaps", NO_UNIT, "Numbers that are missing in the sequences of events."),
     MeasureKind(EXCEPTIONS, "Open exceptions", NO_UNIT, "Keys that no rule could reconcile."),
+    MeasureKind(EXCEPTIONS_OPENED, "Opened exceptions", NO_UNIT, "Exceptions that the run opened."),
+    MeasureKind(EXCEPTIONS_CLOSED, "Closed exceptions", NO_UNIT, "Exceptions that the run closed."),
+    MeasureKind(EXCEPTIONS_OLDEST_AGE, "Oldest exception", SECONDS, "Age of the oldest open exception."),
+    MeasureKind(
+        FILES_SET_APART, "Files set apart", NO_UNIT, "Files of the source that cannot be read.", warn_above=0.0
+    ),
     MeasureKind(
         COMPLETENESS,
         "Completeness",
@@ -165,6 +189,36 @@ def measure_kind(name: str, unit: str | None = None) -> MeasureKind:
     return KNOWN_MEASURES.get(name) or MeasureKind(name, title, unit or NO_UNIT, "", promised_as=(name.lower(),))
 
 
+_PERCENT_UNITS = frozenset({"%", "percent", "pct", "percentage"})
+
+
+def semantic_measure(contract: Contract, name: str) -> SemanticMeasure | None:
+    """Return the measure that a contract declares under a name; None if it declares none."""
+    return next((measure for measure in contract.treaty.measures if measure.name == name), None)
+
+
+def semantic_unit(measure: SemanticMeasure) -> str:
+    """Return the unit of a declared measure; percentages have one notation, and rules give percentages by default."""
+    unit = measure.unit or (PERCENT if measure.rule else NO_UNIT)
+    return PERCENT if unit.strip().lower() in _PERCENT_UNITS else unit
+
+
+def kind_in_contract(contract: Contract, name: str, unit: str | None = None) -> MeasureKind:
+    """Return the kind of a measure of a contract, which may declare measures of its own."""
+    declared = semantic_measure(contract, name)
+    if declared is None or name in KNOWN_MEASURES:
+        return measure_kind(name, unit)
+    at_least = declared.target is not None and declared.target.at_least is not None
+    title = name.replace("_", " ").capitalize()
+    return MeasureKind(
+        name,
+        title,
+        semantic_unit(declared) if unit is None else unit,
+        declared.meaning or "",
+        Bound.AT_LEAST if at_least else Bound.AT_MOST,
+    )
+
+
 _WARNING_SHARE = 0.9
 """The share of the allowed range above which a kept promise is a warning."""
 
@@ -201,14 +255,20 @@ def _used(kind: MeasureKind, value: float, promise: float) -> float:
 
 
 def _promised(contract: Contract, kind: MeasureKind) -> Iterator[float]:
+    declared = semantic_measure(contract, kind.name)
+    if declared is not None and declared.target is not None:
+        limit = declared.target.at_least if kind.bound is Bound.AT_LEAST else declared.target.at_most
+        yield from [] if limit is None else [float(limit)]
+    words = kind.promised_as if kind.name != LAG else KNOWN_MEASURES[LATENCY].promised_as  # the same promise
     for level in contract.sla or ():
-        if str(level.get("property", "")).lower() in kind.promised_as:
-            yield from _read(kind, level.get("value"), level.get("unit"))
-    if kind.name == LATENCY and contract.treaty.latency and contract.treaty.latency.within:
-        yield from _read(kind, contract.treaty.latency.within, None)
+        if str(level.get("property", "")).lower() in words:
+            yield from read_promise(kind, level.get("value"), level.get("unit"))
+    if kind.name in (LAG, LATENCY) and contract.treaty.latency and contract.treaty.latency.within:
+        yield from read_promise(kind, contract.treaty.latency.within, None)
 
 
-def _read(kind: MeasureKind, value: object, unit: object) -> Iterator[float]:
+def read_promise(kind: MeasureKind, value: object, unit: object) -> Iterator[float]:
+    """Yield the value of a service level in the unit of a measure; nothing if it is in another one."""
     quantity = parse_quantity(value, unit if isinstance(unit, str) else None)
     if quantity is not None and quantity.dimension in _DIMENSIONS.get(kind.unit, _COUNTED | {kind.unit}):
         yield float(quantity.amount)
