@@ -29,6 +29,7 @@ from treaty.server.settings import AccessSettings
 
 AnyRegistry: TypeAlias = Registry | RegistryClient
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SECRET_KEY = "dGhlIGtleSBvZiB0aGUgdGVzdHMsIDMyIGJ5dGVzISE="  # noqa: S105
 RULES = RegistryRules()
 """What holds where a test says nothing else."""
 
@@ -51,10 +52,10 @@ class Names:
 
     def verify(self, bearer: str) -> Actor:
         name, role, team = bytes.fromhex(bearer).decode().split("|")
-        return somebody(name, role, team or None)
+        return actor_with_role(name, role, team or None)
 
 
-def somebody(name: str, role: str, team: str | None = None) -> Actor:
+def actor_with_role(name: str, role: str, team: str | None = None) -> Actor:
     """Return an actor with one role and every scope."""
     return Actor(name, (Grant(Role(role), team),), frozenset(Scope), "test")
 
@@ -76,7 +77,7 @@ class Backend:
     def acting_as(self, name: str, role: str, team: str | None = None) -> AnyRegistry:
         """Return the registry in the name of somebody; over HTTP they sign in."""
         if self.url is None:
-            return self.local.acting_as(somebody(name, role, team))
+            return self.local.acting_as(actor_with_role(name, role, team))
         return self.client(bearer_of(name, role, team))
 
     def client(self, token: str | None) -> RegistryClient:
@@ -111,7 +112,7 @@ class Backend:
 
 
 def drop_guards(connection: Connection, table: str) -> None:
-    """Switch the triggers of a table off, as somebody could who owns the database."""
+    """Switch the triggers of a table off, as the owner of the database could."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(f"ALTER TABLE {table} DISABLE TRIGGER USER"))
         return

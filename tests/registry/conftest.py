@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.postgresql import create_database
 from tests.registry.backends import (
     RULES,
+    SECRET_KEY,
     AnyRegistry,
     Backend,
     Clock,
@@ -66,6 +68,7 @@ def open_backend(
             reference = url
         else:
             reference = sqlite_file(request.getfixturevalue("template"), tmp_path)
+        rules = replace(rules, secret_keys=rules.secret_keys or (SECRET_KEY,))
         backend = Backend(request.param, Registry.open(reference, rules=rules, clock=clock), clock)
         opened.append(backend)
         if request.param == "http":

@@ -9,12 +9,20 @@ from typing import Any
 import pytest
 
 from treaty.registry import api
-from treaty.registry.client import RegistryClient, resources
+from treaty.registry.client import RegistryClient
+from treaty.registry.client.access import Access as HttpAccess
+from treaty.registry.client.consumers import Consumers as HttpConsumers
+from treaty.registry.client.governance import Governance as HttpGovernance
+from treaty.registry.client.incidents import Incidents as HttpIncidents
+from treaty.registry.client.measures import Measures as HttpMeasures
+from treaty.registry.client.migrations import Migrations as HttpMigrations
+from treaty.registry.client.notices import Notices as HttpNotices
 from treaty.registry.service import (
     Registry,
     access_tokens,
     consumers,
     governance,
+    incidents,
     measures,
     migrations,
     notifications,
@@ -22,14 +30,15 @@ from treaty.registry.service import (
 
 IMPLEMENTATIONS: dict[type, tuple[type, type]] = {
     api.RegistryApi: (Registry, RegistryClient),
-    api.ConsumersApi: (consumers.Consumers, resources.Consumers),
-    api.GovernanceApi: (governance.Governance, resources.Governance),
-    api.MigrationsApi: (migrations.Migrations, resources.Migrations),
-    api.MeasuresApi: (measures.Measures, resources.Measures),
-    api.NoticesApi: (notifications.Notices, resources.Notices),
-    api.AccessApi: (access_tokens.Access, resources.Access),
+    api.ConsumersApi: (consumers.Consumers, HttpConsumers),
+    api.GovernanceApi: (governance.Governance, HttpGovernance),
+    api.MigrationsApi: (migrations.Migrations, HttpMigrations),
+    api.IncidentsApi: (incidents.Incidents, HttpIncidents),
+    api.MeasuresApi: (measures.Measures, HttpMeasures),
+    api.NoticesApi: (notifications.Notices, HttpNotices),
+    api.AccessApi: (access_tokens.Access, HttpAccess),
 }
-ONLY_LOCAL = {"open", "acting_as", "context", "submit", "latest_json", "cached_latest_json"}
+ONLY_LOCAL = {"open", "acting_as", "shown_to", "context", "submit", "submit_new", "latest_json", "cached_latest_json"}
 """Methods for the process that has the database."""
 
 

@@ -70,11 +70,11 @@ def test_only_stewards_may_remove_the_parent_policy(backend: Backend) -> None:
     backend.acting_as("stella", "steward").register(orders("1.0.1"))
 
 
-def test_a_child_without_fields_violates_a_policy_that_requires_fields(registry: AnyRegistry) -> None:
+def test_a_child_cannot_leave_a_field_of_its_policy_out_by_making_it_optional(registry: AnyRegistry) -> None:
     registry.register(orders(**POLICY))
 
     with pytest.raises(Refused, match="from rules"):
-        registry.register(orders(fields=[], parent="rules"))
+        registry.register(orders(fields=[{**ID, "required": False}], parent="rules"))
 
 
 def test_an_edge_contract_needs_an_expiry_date(registry: AnyRegistry) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from treaty.contracts.versions import Line, parse_line
+from treaty.contracts.versions import Line, parse_line, try_parse_line
 from treaty.errors import InvalidDocument
+from treaty.registry.access.actors import CALENDAR
 from treaty.registry.model.operation_answers import ActivityKind
 
 _BUMP_TOO_SMALL = "version_bump_too_small"
@@ -61,7 +62,8 @@ def overridden(entry: ActivityEntry) -> str:
 
 def declined(entry: ActivityEntry) -> str:
     """Describe a proposal that was declined, or withdrawn by its proposer."""
-    verb = "withdrew" if entry.actor == entry.details.get("proposed_by") else "declined"
+    by_name = entry.actor == entry.details.get("proposed_by")  # older entries do not say
+    verb = "withdrew" if entry.details.get("withdrawn", by_name) else "declined"
     return f"{entry.who} {verb} {entry.subject.version}{entry.because()}"
 
 
@@ -78,6 +80,9 @@ def deprecated(entry: ActivityEntry) -> str:
     expired = f" ({reason})" if reason.startswith("expired") else ""
     sunset, retired = entry.details.get("sunset_on"), entry.details.get("retire_on")
     days = f": sunset on {format_day(sunset)}, retirement from {format_day(retired)}" if sunset and retired else ""
+    if entry.details.get("to") in ("draft", "active"):
+        start = format_day(entry.details.get("announced_on"))
+        return f"{entry.who} announced that {entry.subject.version} is deprecated from {start}{days}"
     return f"{entry.who} deprecated {entry.subject.version}{expired}{days}"
 
 
@@ -101,6 +106,26 @@ def breached(entry: ActivityEntry) -> str:
     return f"{entry.who} reported a breach{entry.because('message')}"
 
 
+def incident_opened(entry: ActivityEntry) -> str:
+    """Describe a new incident."""
+    return f"Incident{entry.because('cause')}"
+
+
+def incident_escalated(entry: ActivityEntry) -> str:
+    """Describe an incident that lasts, or that has become worse."""
+    return f"Incident escalated{entry.because('cause')}"
+
+
+def incident_acknowledged(entry: ActivityEntry) -> str:
+    """Describe the acknowledgement of an incident."""
+    return f"{entry.who} acknowledged an incident of {entry.details.get('measure')}{entry.because()}"
+
+
+def incident_closed(entry: ActivityEntry) -> str:
+    """Describe the end of an incident."""
+    return f"Incident of {entry.details.get('measure')} closed{entry.because('resolution')}"
+
+
 def subscribed(entry: ActivityEntry) -> str:
     """Describe a new or changed subscription."""
     fields = entry.details.get("fields") or ()
@@ -108,7 +133,21 @@ def subscribed(entry: ActivityEntry) -> str:
     line = entry.subject.line.major if entry.subject.line else "?"
     if entry.details.get("new") is False:
         return f"{entry.who} changed the fields that {entry.subject.consumer} uses from line {line}: {reads}"
-    return f"{entry.who} subscribed {entry.subject.consumer} to line {line}: {reads}"
+    unconfirmed = "; its team has not confirmed it" if entry.details.get("unconfirmed") else ""
+    return f"{entry.who} subscribed {entry.subject.consumer} to line {line}: {reads}{unconfirmed}"
+
+
+def subscription_confirmed(entry: ActivityEntry) -> str:
+    """Describe the confirmation of a consumer by its own team."""
+    line = entry.subject.line.major if entry.subject.line else "?"
+    return f"{entry.who} confirmed that {entry.subject.consumer} reads line {line}"
+
+
+def subscription_challenged(entry: ActivityEntry) -> str:
+    """Describe the challenge of an unconfirmed consumer."""
+    line = entry.subject.line.major if entry.subject.line else "?"
+    until = f" by {format_day(entry.details['confirm_by'])}" if entry.details.get("confirm_by") else ""
+    return f"{entry.who} asked for confirmation{until} that {entry.subject.consumer} reads line {line}"
 
 
 def unsubscribed(entry: ActivityEntry) -> str:
@@ -127,6 +166,11 @@ def waiver_granted(entry: ActivityEntry) -> str:
 def waiver_revoked(entry: ActivityEntry) -> str:
     """Describe a revoked waiver."""
     return f"{entry.who} ended the waiver of “{str(entry.subject.rule or 'a rule').replace('_', ' ')}”"
+
+
+def waiver_ended(entry: ActivityEntry) -> str:
+    """Describe a waiver whose last day is over."""
+    return f"The waiver of “{str(entry.subject.rule or 'a rule').replace('_', ' ')}” ended"
 
 
 def _affected_text(count: object, verb: str) -> str:
@@ -221,6 +265,12 @@ def parse_version_subject(subject: str) -> Subject:
     return Subject(contract, version, line)
 
 
+def parse_line_subject(subject: str) -> Subject:
+    """Parse `orders@1`."""
+    line = try_parse_line(subject)
+    return Subject(line.contract if line else subject, line=line)
+
+
 def parse_contract_subject(subject: str) -> Subject:
     """Parse `orders`."""
     return Subject(subject)
@@ -252,7 +302,6 @@ def parse_rule_subject(subject: str) -> Subject:
     return Subject(None if "*" in contract or "?" in contract else contract, rule=rule)
 
 
-_CALENDAR = "calendar"
 _MAX_TEXT_LENGTH = 300
 _MAX_NAMES = 4
 
@@ -270,7 +319,7 @@ class ActivityEntry:
     @property
     def who(self) -> str:
         """The name of the actor; scheduled steps are made by the calendar."""
-        return "The calendar" if self.actor == _CALENDAR else self.actor
+        return "The calendar" if self.actor == CALENDAR else self.actor
 
     def because(self, key: str = "reason") -> str:
         """Return `: reason`, or an empty text without a reason."""
@@ -309,7 +358,7 @@ class Action:
 
 
 _version, _contract, _migration = parse_version_subject, parse_contract_subject, parse_migration_subject
-_subscription, _rule = parse_subscription_subject, parse_rule_subject
+_subscription, _rule, _line = parse_subscription_subject, parse_rule_subject, parse_line_subject
 
 ACTIONS: dict[str, Action] = {
     "contract.register": Action("registration", "registered", _version, registered),
@@ -332,10 +381,17 @@ ACTIONS: dict[str, Action] = {
     "migration.remind": Action("migration", "reminded", _migration, reminded),
     "migration.close": Action("migration", "closed", _migration, move_closed),
     "subscription.put": Action("subscription", "subscribed", _subscription, subscribed),
+    "subscription.confirm": Action("subscription", "confirmed", _subscription, subscription_confirmed),
+    "subscription.challenge": Action("subscription", "challenged", _subscription, subscription_challenged),
     "subscription.end": Action("subscription", "unsubscribed", _subscription, unsubscribed),
     "waiver.grant": Action("waiver", "waived", _rule, waiver_granted),
     "waiver.revoke": Action("waiver", "unwaived", _rule, waiver_revoked),
+    "waiver.end": Action("waiver", "unwaived", _rule, waiver_ended),
     "contract.sla_breach": Action("breach", "breached", _contract, breached),
     "contract.exception": Action("breach", "breached", _contract, breached),
+    "incident.open": Action("breach", "breached", _line, incident_opened),
+    "incident.escalate": Action("breach", "escalated", _line, incident_escalated),
+    "incident.acknowledge": Action("breach", "acknowledged", _line, incident_acknowledged),
+    "incident.close": Action("breach", "closed", _line, incident_closed),
 }
 """The public actions. Actions on tokens, channels and deliveries are not part of the feed."""

@@ -10,21 +10,24 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, TypeAlias
 
+from treaty.contracts.blocks import Audience
 from treaty.contracts.frozen import lazy
 from treaty.contracts.loader import parse
 from treaty.contracts.model import Contract, Field, Form
 from treaty.contracts.text import Limits, ParsedDocument, check_plain, read_document, read_json
 from treaty.contracts.text.limits import invalid_document
+from treaty.contracts.validation import raise_if_any
 from treaty.contracts.values import EMPTY, Json
 from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
 from treaty.governance.lifecycle import Status, parse_status
+from treaty.governance.lint import required_findings
 
 JSON = "application/json"
 YAML = "application/yaml"
 _MAX_ID_LENGTH = 256
 _MAX_SUMMARY_LENGTH = 500
-_MAX_NAME_LENGTH = 200
+MAX_NAME_LENGTH = 200
 MAX_VERSION_PART = 999_999_999
 """The largest MAJOR, MINOR or PATCH."""
 
@@ -101,8 +104,10 @@ def prepare(
 
 def prepare_reading(reading: ParsedDocument, media: str, content: bytes) -> PreparedDocument:
     """Prepare a document that was read already."""
-    contract = parse(reading).contract
+    loaded = parse(reading)
+    contract = loaded.contract
     _check_names(contract, reading)
+    raise_if_any(required_findings(contract, loaded.place_of))
     prepared = PreparedDocument(contract, _status(contract, reading), media, content, reading.data)
     if "\\u0000" in prepared.parsed and "\x00" in "".join(_texts(reading.data)):
         raise invalid_document("a text has a NUL character, which cannot be stored", reading.place(), "remove it")
@@ -164,6 +169,15 @@ def summary_of(contract: Contract) -> str | None:
         (table.description for table in contract.schema if table.description), None
     )
     return str(purpose)[:_MAX_SUMMARY_LENGTH] if purpose else None
+
+
+def readers_of(contract: Contract) -> list[str] | None:
+    """Return who may read a contract that is not open to everyone: its owners, and the teams and domains it names."""
+    audience = contract.treaty.visibility
+    if audience is None:
+        return None
+    owners = Audience(tuple(owner.team for owner in contract.owners))
+    return sorted(audience.names | owners.names)
 
 
 def folded(text: str) -> str:
@@ -230,6 +244,27 @@ def _status(contract: Contract, reading: ParsedDocument) -> Status:
         raise invalid_document(str(error), reading.place(("status",))) from None
 
 
+def without_block(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a document without one of Treaty's blocks, whether it is a plain key or a custom property."""
+    rest = {key: value for key, value in document.items() if key != name}
+    carried = rest.get("customProperties")
+    if isinstance(carried, list):
+        kept = [entry for entry in carried if not (isinstance(entry, dict) and entry.get("property") == name)]
+        if len(kept) < len(carried):
+            rest["customProperties"] = kept
+    return rest
+
+
+_LIFECYCLE_KEYS = ("status", "deprecation", "deprecation_uri")
+
+
+def same_but_for_lifecycle(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Return whether two documents of a version differ in nothing but their status and deprecation."""
+    for key in _LIFECYCLE_KEYS:
+        before, after = without_block(before, key), without_block(after, key)
+    return before == after
+
+
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
@@ -255,9 +290,9 @@ def as_json(data: Json) -> bytes:
 
 def check_name(text: str, what: str) -> str:
     """Return a name, or refuse one that is blank, too long or cannot be printed."""
-    if not text.strip() or text != text.strip() or not text.isprintable() or len(text) > _MAX_NAME_LENGTH:
+    if not text.strip() or text != text.strip() or not text.isprintable() or len(text) > MAX_NAME_LENGTH:
         raise InvalidDocument(
             f"{text[:60]!r} is not a valid name of a {what}; "
-            f"use 1 to {_MAX_NAME_LENGTH} printable characters, without blanks around them"
+            f"use 1 to {MAX_NAME_LENGTH} printable characters, without blanks around them"
         )
     return text

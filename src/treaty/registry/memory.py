@@ -6,6 +6,7 @@ import threading
 
 from treaty.compatibility.judge import Verdict, admit
 from treaty.compatibility.modes import DEFAULT_MODE, parse_mode
+from treaty.contracts.links import guide_problem
 from treaty.contracts.short_form_models import DataContract
 from treaty.contracts.versions import parse_version
 from treaty.errors import Conflict, InvalidDocument, NotFound
@@ -40,6 +41,8 @@ class ContractRegistry:
         """Mark a version as deprecated, with the address of the migration plan."""
         if not deprecation_uri.strip():
             raise InvalidDocument("deprecation_uri is empty; link the migration plan")
+        if problem := guide_problem(deprecation_uri):
+            raise InvalidDocument(f"deprecation_uri {problem}; link the plan by its https address")
         with self._lock:
             if self.get(dataset_id, version).status == "archived":
                 raise Conflict(f"{dataset_id} {version} is archived; an archived version cannot be deprecated")

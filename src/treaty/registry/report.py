@@ -27,7 +27,7 @@ class CompatibilityIssue(BaseModel):
 class CompatibilityReport(BaseModel):
     """Whether a version is compatible with the registered ones, with all issues.
 
-    `admissible` says whether it may be registered: compatible, or breaking in a new line with a migration plan.
+    `admissible`: it may be registered, as it is compatible, or breaking in a new line with a migration plan.
     Both it and `required_version` stay out of the JSON, whose shape is fixed.
     """
 

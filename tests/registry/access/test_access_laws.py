@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treaty.registry.access.actors import PER_TEAM, Actor, Grant, Role, Scope
-from treaty.registry.access.permissions import Action, Resource, may
+from treaty.registry.access.permissions import Action, Proposer, Resource, may
 
 TEAMS = ["growth", "sales", "ops"]
 NAMES = ["ann", "bob"]
@@ -30,7 +30,7 @@ resources = st.builds(
     st.just("contract"),
     st.just("orders"),
     st.frozensets(st.sampled_from(TEAMS)),
-    st.sampled_from([None, *NAMES]),
+    st.sampled_from([None, *map(Proposer, NAMES)]),
 )
 actions = st.sampled_from(Action)
 reasons = st.sampled_from([None, "", " ", "the other owner left"])
@@ -76,7 +76,20 @@ def test_another_scope_takes_nothing_away(
 @laws
 @given(actors, resources, reasons)
 def test_proposers_cannot_approve_their_own_proposal(actor: Actor, resource: Resource, reason: str | None) -> None:
-    assert not may(actor, Action.APPROVE, replace(resource, proposer=actor.name), reason)
+    assert not may(actor, Action.APPROVE, replace(resource, proposer=Proposer(actor.name)), reason)
+
+
+@laws
+@given(actors, resources, reasons, st.text())
+def test_the_identity_decides_who_the_proposer_is(
+    actor: Actor, resource: Resource, reason: str | None, name: str
+) -> None:
+    own = replace(resource, proposer=Proposer(name, actor.identity))
+    others = replace(resource, proposer=Proposer(actor.name, f"{actor.identity}x"))
+    unproposed = replace(resource, proposer=None)
+
+    assert not may(actor, Action.APPROVE, own, reason)
+    assert may(actor, Action.APPROVE, others, reason) == may(actor, Action.APPROVE, unproposed, reason)
 
 
 @laws

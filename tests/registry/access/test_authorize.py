@@ -17,12 +17,12 @@ from treaty.registry.access.actors import (
     local_actor,
     parse_grant,
 )
-from treaty.registry.access.permissions import RULES, Action, Resource, authorize, may, scopes_for
+from treaty.registry.access.permissions import RULES, Action, Proposer, Resource, authorize, may, scopes_for
 
 EVERY_SCOPE = frozenset(Scope)
-GROWTHS = Resource("contract", "orders", frozenset({"growth"}), proposer="bob")
-OWN = Resource("contract", "orders", frozenset({"growth"}), proposer="ann")
-NO_TEAM = Resource("contract", "orders", proposer="bob")
+GROWTHS = Resource("contract", "orders", frozenset({"growth"}), proposer=Proposer("bob"))
+OWN = Resource("contract", "orders", frozenset({"growth"}), proposer=Proposer("ann"))
+NO_TEAM = Resource("contract", "orders", proposer=Proposer("bob"))
 
 # For each action: viewer; contributor and owner of the team; contributor and owner of another; steward; admin.
 WHO = ("viewer", "contributor:growth", "owner:growth", "contributor:sales", "owner:sales", "steward", "admin")
@@ -31,6 +31,7 @@ TABLE = {
     "check": "yes yes yes yes yes yes yes",
     "register": "no yes yes no no yes yes",
     "subscribe": "no yes yes no no yes yes",
+    "challenge": "no yes yes no no yes yes",
     "notify": "no yes yes no no yes yes",
     "advance": "no no yes no no yes yes",
     "approve": "no no yes no no yes yes",
@@ -46,6 +47,7 @@ SCOPES = {
     "check": "read",
     "register": "write",
     "subscribe": "write",
+    "challenge": "write",
     "notify": "write",
     "advance": "write",
     "approve": "write",

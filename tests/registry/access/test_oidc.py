@@ -57,7 +57,11 @@ def seconds(clock: Clock, by: int) -> int:
 
 @pytest.mark.parametrize("key", [RSA, EC], ids=["RS256", "ES256"])
 def test_a_signed_token_names_an_actor(verifier: OidcVerifier, server: Issuer, clock: Clock, key: Any) -> None:
-    assert verifier.verify(server.sign(clock, key)) == Actor("ann", (Grant(Role.VIEWER),), READ, "oidc")
+    identity = f"{server.address}#ann"
+
+    assert verifier.verify(server.sign(clock, key)) == Actor(
+        "ann", (Grant(Role.VIEWER),), READ, "oidc", identity=identity
+    )
 
 
 @pytest.mark.parametrize(
@@ -302,3 +306,19 @@ def test_settings_need_an_audience_and_a_small_leeway() -> None:
     for leeway in (-1, 301):
         with pytest.raises(InvalidDocument, match="from 0 to 300 seconds"):
             OidcSettings("https://issuer.example.com", AUDIENCE, leeway=leeway)
+
+
+@pytest.mark.parametrize("name", ["local", "calendar", "anonymous", "upgrade"])
+def test_names_of_the_registry_itself_are_refused(
+    verifier: OidcVerifier, server: Issuer, clock: Clock, name: str
+) -> None:
+    with pytest.raises(NotAllowed, match=f"the name '{name}' belongs to the registry itself"):
+        verifier.verify(server.sign(clock, sub=name))
+
+
+@pytest.mark.parametrize("subject", [None, " ", "a\nb", "a" * 256])
+def test_a_token_without_a_subject_is_refused(pinned: OidcSettings, server: Issuer, clock: Clock, subject: Any) -> None:
+    verifier = OidcVerifier(replace(pinned, name_claim="email"), clock=clock)
+
+    with pytest.raises(NotAllowed, match="has no subject"):
+        verifier.verify(server.sign(clock, sub=subject, email="ann@example.com"))

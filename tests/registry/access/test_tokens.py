@@ -97,7 +97,7 @@ def test_what_is_not_a_token_is_not_parsed(text: str) -> None:
 
 def test_a_token_acts_under_its_name_role_and_scopes() -> None:
     record = minted().record
-    acts = Actor("ci of growth", (Grant(Role.OWNER, "growth"),), READ_WRITE, "token", record.id)
+    acts = Actor("ci of growth", (Grant(Role.OWNER, "growth"),), READ_WRITE, "token", record.id, f"token:{record.id}")
 
     assert actor_of(record, NOW) == acts
 

@@ -7,7 +7,7 @@ import pytest
 from tests.registry.notices.stores import SECRET, a_channel
 from treaty.errors import InvalidDocument
 from treaty.registry.notices.addresses import AddressRule
-from treaty.registry.notices.channels import ChannelKind, check_channel, parse_channel_kind, parse_web_target
+from treaty.registry.notices.channels import ChannelKind, WebPolicy, check_channel, parse_channel_kind, parse_web_target
 
 
 def _public(host: str, port: int) -> list[str]:
@@ -18,7 +18,7 @@ def _public(host: str, port: int) -> list[str]:
     ("kind", "target"),
     [
         (ChannelKind.WEBHOOK, "https://hooks.example.org/treaty?team=growth"),
-        (ChannelKind.WEBHOOK, "http://hooks.example.org:8080"),
+        (ChannelKind.WEBHOOK, "https://hooks.example.org:8080"),
         (ChannelKind.WEBHOOK, "https://[2606:2800:220:1::1]/"),
         (ChannelKind.SLACK, "https://hooks.slack.com/services/T0/B0/abc"),
         (ChannelKind.EMAIL, "data.team+orders@example.org"),
@@ -113,3 +113,39 @@ def test_a_target_shows_no_path() -> None:
     target = parse_web_target("https://hooks.slack.com:8443/services/s3cret")
     assert target.origin == "https://hooks.slack.com:8443"
     assert "s3cret" not in repr(target)
+
+
+@pytest.mark.parametrize(
+    ("policy", "target", "said"),
+    [
+        (WebPolicy(), "http://hooks.example.org/x", "the URL is not https"),
+        (WebPolicy(allow_http=True), "http://hooks.example.org/x", None),
+        (WebPolicy(hosts=("hooks.slack.com",)), "https://hooks.slack.com/services/x", None),
+        (WebPolicy(hosts=("Hooks.Slack.com",)), "https://hooks.slack.com/services/x", None),
+        (WebPolicy(hosts=("hooks.slack.com",)), "https://evil.hooks.slack.com/x", "not among the allowed hosts"),
+        (WebPolicy(hosts=("*.example.org",)), "https://a.b.example.org/x", None),
+        (WebPolicy(hosts=("*.example.org",)), "https://EXAMPLE.org/x", "example.org is not among the allowed hosts"),
+        (WebPolicy(hosts=("*.example.org",)), "https://evilexample.org/x", "not among the allowed hosts"),
+        (WebPolicy(hosts=("*.example.org",)), "https://a.example.org.evil.net/x", "not among the allowed hosts"),
+        (WebPolicy(hosts=("*.example.org", "10.1.2.3")), "https://93.184.215.14/x", "not among the allowed hosts"),
+    ],
+    ids=str,
+)
+def test_only_https_and_allowed_hosts_are_taken(policy: WebPolicy, target: str, said: str | None) -> None:
+    if said is None:
+        check_channel(ChannelKind.WEBHOOK, target, AddressRule.PUBLIC_ONLY, _public, policy)
+        return
+    with pytest.raises(InvalidDocument, match=said):
+        check_channel(ChannelKind.WEBHOOK, target, AddressRule.PUBLIC_ONLY, _public, policy)
+
+
+@pytest.mark.parametrize("pattern", ["", "*", "*.", "https://example.org", "a b", "*.*.example.org"])
+def test_a_pattern_that_is_no_host_is_refused(pattern: str) -> None:
+    with pytest.raises(InvalidDocument):
+        WebPolicy(hosts=(pattern,))
+
+
+def test_http_is_taken_from_loopback_only_if_private_addresses_are_allowed() -> None:
+    check_channel(ChannelKind.WEBHOOK, "http://127.0.0.1:9/", AddressRule.ALLOW_PRIVATE, _public)
+    with pytest.raises(InvalidDocument, match="the URL is not https"):
+        check_channel(ChannelKind.WEBHOOK, "http://10.0.0.8/", AddressRule.ALLOW_PRIVATE, _public)

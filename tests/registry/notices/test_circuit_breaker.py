@@ -27,7 +27,7 @@ def test_a_success_closes_the_circuit() -> None:
     breaker.silent(1, NOON)
     breaker.silent(2, NOON)
     breaker.answered(1)
-    assert breaker.troubled() == breaker.resting(NOON) == {2}
+    assert breaker.unanswered() == breaker.resting(NOON) == {2}
     breaker.silent(1, NOON)
     assert _rest(breaker) == 2
 
@@ -36,10 +36,10 @@ def test_a_channel_stays_in_its_lane_after_a_pause() -> None:
     breaker = CircuitBreaker()
     breaker.silent(1, NOON)
     assert breaker.resting(NOON + timedelta(seconds=2)) == frozenset()
-    assert breaker.troubled() == {1}
+    assert breaker.unanswered() == {1}
 
 
 def test_a_receiver_is_paused_as_long_as_it_requests() -> None:
     breaker = CircuitBreaker()
-    breaker.asked(1, NOON + timedelta(minutes=10))
+    breaker.postpone(1, NOON + timedelta(minutes=10))
     assert _rest(breaker) == 600

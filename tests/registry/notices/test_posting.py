@@ -6,7 +6,7 @@ import logging
 import ssl
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpcore2
@@ -16,11 +16,11 @@ from tests.registry.notices.certificates import contexts_for
 from tests.registry.notices.receivers import WebReceiver, silent_receiver, unused_port, web_receiver
 from tests.registry.notices.stores import NOON, SECRET, a_channel, a_notice
 from treaty.registry.notices.addresses import AddressRule, Resolve
-from treaty.registry.notices.channels import Channel, ChannelKind
+from treaty.registry.notices.channels import Channel, ChannelKind, WebPolicy
 from treaty.registry.notices.delivery_failures import DeliveryFailed, NoAnswer
 from treaty.registry.notices.messages import webhook_body
 from treaty.registry.notices.pinned_connection import Deadline, TimedStream, Wire
-from treaty.registry.notices.senders import send, verify
+from treaty.registry.notices.senders import Outlet, send, verify
 
 
 class Recording(httpcore2.SyncBackend):
@@ -49,8 +49,13 @@ def _answering(*answers: Sequence[str]) -> Resolve:
     return lambda host, port: waiting.pop(0) if len(waiting) > 1 else waiting[0]
 
 
-def _send(channel: Channel, wire: Wire | None = None, rule: AddressRule = AddressRule.ALLOW_PRIVATE) -> None:
-    send(a_notice(), channel, rule, None, NOON, wire or Wire())
+def _send(
+    channel: Channel,
+    wire: Wire | None = None,
+    rule: AddressRule = AddressRule.ALLOW_PRIVATE,
+    policy: WebPolicy | None = None,
+) -> None:
+    Outlet(rule, None, wire or Wire(), policy or WebPolicy()).send(a_notice(), channel, NOON)
 
 
 def test_a_webhook_arrives_with_id_kind_and_signature(receiver: WebReceiver) -> None:
@@ -126,7 +131,7 @@ def test_a_private_address_is_refused_when_sending_too(receiver: WebReceiver) ->
 def test_a_host_rebound_after_the_check_keeps_its_checked_address() -> None:
     network = Recording()
     wire = Wire(resolve=_answering(["8.8.8.8"], ["127.0.0.1"]), network=network)
-    _send(a_channel(target="http://rebound.example/"), wire, AddressRule.PUBLIC_ONLY)
+    _send(a_channel(target="http://rebound.example/"), wire, AddressRule.PUBLIC_ONLY, WebPolicy(allow_http=True))
     assert network.hosts == ["8.8.8.8"]
 
 
@@ -201,7 +206,38 @@ def test_a_response_that_is_not_http_is_a_failure() -> None:
             return httpcore2.MockStream([b"SSH-2.0-s3cret\r\n\r\n"])
 
     with pytest.raises(NoAnswer, match="broke off or does not speak HTTP"):
-        _send(a_channel(target="http://8.8.8.8/s3cret"), Wire(network=Rambling()))
+        _send(a_channel(target="http://8.8.8.8/s3cret"), Wire(network=Rambling()), policy=WebPolicy(allow_http=True))
+
+
+@pytest.mark.parametrize(
+    ("target", "policy", "said"),
+    [
+        ("http://8.8.8.8/s3cret", WebPolicy(), "the URL is not https"),
+        ("https://8.8.8.8/s3cret", WebPolicy(hosts=("*.example.org",)), "8.8.8.8 is not among the allowed hosts"),
+    ],
+)
+def test_a_channel_saved_before_the_policy_is_refused_when_sending(target: str, policy: WebPolicy, said: str) -> None:
+    network = Recording()
+    with pytest.raises(DeliveryFailed, match=said) as failure:
+        _send(a_channel(target=target), Wire(network=network), policy=policy)
+    assert "s3cret" not in str(failure.value)
+    assert network.hosts == []
+
+
+@pytest.mark.parametrize(
+    ("until", "signed_by"),
+    [(NOON + timedelta(days=1), [SECRET, "the-previous-secret"]), (NOON, [SECRET]), (None, [SECRET])],
+    ids=["rotating", "over", "never"],
+)
+def test_a_request_is_signed_with_both_secrets_while_one_is_replaced(
+    receiver: WebReceiver, until: datetime | None, signed_by: list[str]
+) -> None:
+    previous = "the-previous-secret"
+    _send(a_channel(target=receiver.url, secret=SECRET, previous_secret=previous, previous_until=until))
+    [request] = receiver.received
+    signature = request.headers["Treaty-Signature"]
+    assert signature.count("v1=") == len(signed_by)
+    assert [one for one in (SECRET, previous) if verify(one, signature, request.body, NOON)] == signed_by
 
 
 @pytest.mark.parametrize("answer", [301, 410, 500])

@@ -123,3 +123,49 @@ def test_tokens_are_for_admins(backend: Backend, registry: AnyRegistry) -> None:
     ):
         with pytest.raises(NotAllowed):
             ask()
+
+
+def test_a_token_acts_as_itself_or_as_the_identity_it_was_created_for(registry: AnyRegistry) -> None:
+    own = registry.access.create_token("ana", role="viewer")
+    second = registry.access.create_token("ana's ci", role="viewer", holder=f"token:{own.id}")
+    third = registry.access.create_token("ana's laptop", role="viewer", holder=f"token:{second.id}")
+    user = registry.access.create_token("ben", role="viewer", holder="https://login.example.com#b2")
+
+    assert own.identity == second.identity == third.identity == f"token:{own.id}"
+    assert user.identity == "https://login.example.com#b2"
+    assert {token.name: token.identity for token in registry.access.tokens().items} == {
+        "ana": own.identity,
+        "ana's ci": own.identity,
+        "ana's laptop": own.identity,
+        "ben": user.identity,
+    }
+
+
+def test_a_token_with_the_name_of_an_earlier_one_renews_it(registry: AnyRegistry) -> None:
+    first = registry.access.create_token("ana", role="viewer")
+    registry.access.revoke_token(first.id)
+
+    assert registry.access.create_token("ana", role="viewer").identity == first.identity
+
+
+@pytest.mark.parametrize(
+    ("holder", "says"),
+    [
+        ("token:000000000000", "there is no token"),
+        ("ana", "is no identity"),
+        ("https://login.example.com#", "is no identity"),
+        ("http://login.example.com#b2", "must be an https address"),
+    ],
+)
+def test_a_token_for_an_unknown_identity_is_refused(registry: AnyRegistry, holder: str, says: str) -> None:
+    with pytest.raises(InvalidDocument, match=says):
+        registry.access.create_token("ana", role="viewer", holder=holder)
+
+
+@pytest.mark.parametrize(
+    ("role", "scope", "allowed"),
+    [("viewer", "write", "read"), ("steward", "admin", "read, write"), ("viewer", "admin", "read")],
+)
+def test_a_scope_beyond_the_role_is_refused(registry: AnyRegistry, role: str, scope: str, allowed: str) -> None:
+    with pytest.raises(InvalidDocument, match=f"{role} has no use for the scope {scope}; use one of: {allowed}"):
+        registry.access.create_token("ci", role=role, scopes=["read", scope])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +12,9 @@ from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, orders
 from treaty.errors import InvalidDocument, NotAllowed, NotFound, Refused
 from treaty.registry.model import SubscriptionAnswer
+from treaty.registry.rules import RegistryRules, Unsuitable
 
+HOURLY = {"property": "freshness", "value": 1, "unit": "h"}
 GUIDE = "https://wiki.example.org/move"
 NESTED: list[dict[str, Any]] = [
     ID,
@@ -39,7 +42,7 @@ def names(registry: AnyRegistry, **asked: Any) -> list[tuple[str, str]]:
 
 
 def test_a_subscription_returns_what_was_declared(registry: AnyRegistry) -> None:
-    registry.register(orders())
+    registry.register(orders(slaProperties=[HOURLY]))
 
     answer = subscribe(
         registry, fields=["plan", "ltv", "plan"], purpose="weekly", latency="24h", contact="#bi", team="analytics"
@@ -55,6 +58,8 @@ def test_a_subscription_returns_what_was_declared(registry: AnyRegistry) -> None
         "contact": "#bi",
         "team": "analytics",
         "since": datetime(2026, 3, 1, 12, tzinfo=UTC),
+        "confirmed": True,
+        "confirm_by": None,
         "warnings": [],
     }
     assert registry.consumers.subscriptions().items == [answer]
@@ -135,7 +140,7 @@ def test_a_new_consumer_of_a_deprecated_line_is_warned(registry: AnyRegistry) ->
     registry.deprecate(ORDERS, "1.0.0", deprecation_uri=GUIDE)
 
     assert subscribe(registry).warnings == [
-        f"orders@1 is deprecated; sunset on 2026-03-31, retirement from 2026-04-07; see {GUIDE}"
+        f"orders@1 is deprecated; sunset on 2026-03-31, retirement from 2026-04-07. See {GUIDE}"
     ]
 
 
@@ -152,11 +157,11 @@ def test_a_line_in_sunset_takes_no_new_consumers_and_keeps_those_it_has(registry
     clock.pass_days(30)
     registry.tick()
 
-    with pytest.raises(Refused, match=r"orders@1 is sunset; .*takes no new consumers: new must use another line"):
+    with pytest.raises(Refused, match="orders@1 is sunset and takes no new consumers; new must use another line"):
         subscribe(registry, "new")
 
     assert subscribe(registry, "old", fields=["ltv"]).warnings == [
-        f"orders@1 is sunset; sunset on 2026-03-31, retirement from 2026-04-07; see {GUIDE}"
+        f"orders@1 is sunset since 2026-03-31; retirement from 2026-04-07. Immediate migration required. See {GUIDE}"
     ]
     assert names(registry) == [("old", "orders@1")]
 
@@ -195,6 +200,65 @@ def test_subscribing_again_replaces_the_subscription(registry: AnyRegistry, cloc
     assert (again.fields, again.purpose, again.consumer_class) == (["plan"], None, "decision_automation")
     assert again.since == datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert registry.consumers.subscriptions().items == [again]
+
+
+def test_consumer_that_needs_more_than_is_promised_is_warned(registry: AnyRegistry) -> None:
+    intended = [{"name": "analysts", "class": "exploratory_analytics"}]
+    registry.register(orders(slaProperties=[HOURLY], intended_consumers=intended))
+
+    assert subscribe(registry, latency="15 min").warnings == [
+        "dashboard needs 15 min, and orders@1 promises 1 h",
+        "orders@1 is not intended for operational_reporting: its intended consumers are exploratory_analytics",
+    ]
+    assert subscribe(registry, "analysts", latency="2 h").warnings == []
+
+
+def test_registry_may_refuse_consumers_that_a_contract_does_not_suit(
+    open_backend: Callable[[RegistryRules], Backend],
+) -> None:
+    registry = open_backend(RegistryRules(unsuitable=Unsuitable.REFUSE)).acting_as("ana", "admin")
+    registry.register(orders())
+
+    with pytest.raises(Refused, match="needs 15 min, and orders@1 promises no latency; ask its owner"):
+        subscribe(registry, latency="15 min")
+
+    assert names(registry) == []
+    assert subscribe(registry).warnings == []
+
+
+POLICY: dict[str, Any] = {"id": "base", "tier": "enterprise", "slaProperties": [HOURLY]}
+STATED = {"name": "stated", "for": "consumer", "where": {"class": "operational_reporting"}, "must": {"purpose": True}}
+
+
+def test_an_inherited_service_level_is_what_a_consumer_is_promised(registry: AnyRegistry) -> None:
+    registry.register(orders(fields=[], **POLICY))
+    registry.register(orders(parent="base"))
+
+    assert subscribe(registry, latency="2 h").warnings == []
+    assert subscribe(registry, latency="5 min").warnings == ["dashboard needs 5 min, and orders@1 promises 1 h"]
+    kinds = [reason.kind for reason in registry.consumers.can_i_publish(orders("1.0.1", parent="base")).reasons]
+    assert "consumer_latency_unmet" in kinds
+
+
+def test_a_policy_says_for_what_a_contract_is_read(registry: AnyRegistry) -> None:
+    registry.register(orders(fields=[], require=[STATED], **POLICY))
+    registry.register(orders(parent="base"))
+
+    with pytest.raises(Refused, match=r"dashboard states no purpose \(from base 1.0.0\)"):
+        subscribe(registry)
+
+    assert names(registry) == []
+    assert subscribe(registry, purpose="weekly review").warnings == []
+    assert subscribe(registry, "notebook", consumer_class="exploratory_analytics").warnings == []
+
+
+def test_a_rule_that_warns_refuses_no_consumer(registry: AnyRegistry) -> None:
+    registry.register(orders(fields=[], require=[{**STATED, "severity": "warning"}], **POLICY))
+    registry.register(orders(parent="base"))
+
+    assert subscribe(registry).warnings == [
+        "the policy rule stated requires it: dashboard states no purpose (from base 1.0.0)"
+    ]
 
 
 def test_a_subscription_is_ended_once(registry: AnyRegistry) -> None:
@@ -250,14 +314,14 @@ def test_subscriptions_are_listed_by_contract_and_consumer(registry: AnyRegistry
     assert names(registry, contract="refunds", consumer="a") == []
 
 
-def test_a_team_subscribes_for_itself_only(backend: Backend, registry: AnyRegistry) -> None:
+def test_a_team_changes_only_its_own_subscriptions(backend: Backend, registry: AnyRegistry) -> None:
     registry.register(orders())
     subscribe(registry, "scoring", team="risk")
     carl = backend.acting_as("carl", "contributor", "analytics")
 
     assert subscribe(carl, "dashboard", team="analytics").team == "analytics"
     assert subscribe(carl, "analytics").consumer == "analytics"
-    for said in ({"consumer": "report", "team": "risk"}, {"consumer": "scoring", "team": "analytics"}):
+    for said in ({"consumer": "scoring", "team": "risk"}, {"consumer": "scoring", "team": "analytics"}):
         with pytest.raises(NotAllowed, match="carl may not subscribe"):
             subscribe(carl, **said)
     with pytest.raises(NotAllowed, match="carl may not subscribe"):

@@ -57,7 +57,7 @@ def test_a_child_stricter_than_its_policy_is_registered(governed: AnyRegistry) -
 
     assert answer.compatibility.issues == []
     found = governed.governance.check_policies(product())
-    assert (found.policies, found.violations, found.holds) == ([f"{DOMAIN} 1.0.0", f"{ENTERPRISE} 1.0.0"], [], True)
+    assert (found.policies, found.violations, found.is_met) == ([f"{DOMAIN} 1.0.0", f"{ENTERPRISE} 1.0.0"], [], True)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,15 @@ def test_a_child_stricter_than_its_policy_is_registered(governed: AnyRegistry) -
             id="retention",
         ),
         pytest.param(
-            {"fields": [SECRET_ID, LTV]},
-            [(DOMAIN, "field_removed", "plan", "field 'plan' was removed; old data will fail validation")],
+            {"fields": [SECRET_ID, {**NEEDED_PLAN, "required": False}, LTV]},
+            [
+                (
+                    DOMAIN,
+                    "field_required_removed",
+                    "plan",
+                    "field 'plan' was required, now optional; readers may see rows without it",
+                )
+            ],
             id="required field",
         ),
         pytest.param(
@@ -132,7 +139,7 @@ def test_a_weakened_term_is_named_with_the_policy_it_came_from(
     assert [(one.policy, one.kind, one.path, one.message) for one in check.violations] == [
         (f"{policy} 1.0.0", kind, path, message) for policy, kind, path, message in found
     ]
-    assert not check.holds
+    assert not check.is_met
     said = {(one.kind, one.field, one.message) for one in refused.value.report.errors}
     assert said >= {(kind, path, f"{message} (from {policy} 1.0.0)") for policy, kind, path, message in found}
 
@@ -235,9 +242,9 @@ def test_a_waiver_sets_a_violation_aside_until_its_day_and_not_after(governed: A
         )
     ]
     assert [one.waived_by for one in governed.governance.check_policies(product(**LATE)).violations] == ["sales"]
-    assert governed.governance.check_policies(product(**LATE)).holds
+    assert governed.governance.check_policies(product(**LATE)).is_met
     clock.pass_days(1)
-    assert not governed.governance.check_policies(product(**LATE)).holds
+    assert not governed.governance.check_policies(product(**LATE)).is_met
     with pytest.raises(VersionRefused):
         governed.register(product("1.0.1", **LATE))
 

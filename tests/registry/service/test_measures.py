@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.registry.backends import START, AnyRegistry, Backend
-from tests.registry.offers import ORDERS, USERS, orders, users
+from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, USERS, orders, users
 from treaty.errors import InvalidDocument, NotAllowed
 from treaty.observability import Measure, State
 from treaty.registry.model.contract_answers import Query
@@ -150,11 +150,13 @@ def test_old_measures_do_not_count_for_the_current_status(promised: AnyRegistry,
     assert [one.state for one in second.items[0].days] == ["healthy"]
 
 
-def test_an_old_breach_with_a_recent_measure_does_not_count(promised: AnyRegistry, backend: Backend) -> None:
+def test_a_breach_counts_until_its_promise_is_kept_again(promised: AnyRegistry, backend: Backend) -> None:
     promised.measures.record([Measure(ORDERS, "run", START, 0.0)])
-    backend.clock.pass_days(2)
+    backend.clock.pass_days(3)
     promised.measures.record([freshness(1, backend.clock.now)])
+    assert promised.overview().health == {"failing": 1}
 
+    promised.measures.record([Measure(ORDERS, "run", backend.clock.now, 1.0)])
     assert promised.overview().health == {"healthy": 1}
 
 
@@ -220,3 +222,27 @@ def test_measures_are_let_go_after_their_time(promised: AnyRegistry, backend: Ba
     promised.measures.record([freshness(2, backend.clock.now)])
 
     assert backend.rows("SELECT count(*) FROM measures")[0][0] == 1
+
+
+def test_two_lines_of_a_contract_are_measured_apart(promised: AnyRegistry) -> None:
+    hourly = [{"property": "freshness", "value": 1, "unit": "h"}]
+    promised.register(orders("2.0.0", [ID, PLAN_FIELD], slaProperties=hourly, migration=PLAN))
+
+    recorded = promised.measures.record(
+        [freshness(2, contract="orders@1"), freshness(2, contract="orders@2"), freshness(1, contract="orders@7")]
+    )
+
+    assert (recorded.recorded, recorded.unknown) == (2, ["orders@7"])
+    current = promised.measures.current(contract=ORDERS).items
+    assert [(one.line, one.promise, one.state) for one in current] == [
+        ("orders@1", 24 * HOUR, "healthy"),
+        ("orders@2", 1 * HOUR, "failing"),
+    ]
+    assert [one.line for one in promised.measures.current(contract="orders@1").items] == ["orders@1"]
+    first = promised.measures.current(limit=1)
+    assert [one.line for one in promised.measures.current(cursor=first.next).items] == ["orders@2"]
+    earlier = START - timedelta(hours=1)
+    promised.measures.record([freshness(5, earlier, contract="orders@1"), freshness(3, earlier)])
+    for of, hours in (("orders@1", [2, 5]), ("orders@2", [2, 3]), (ORDERS, [2, 3])):
+        found = promised.measures.history(of, "freshness").items
+        assert [one.value / HOUR for one in found] == hours

@@ -306,13 +306,13 @@ def test_consumers_are_reminded_before_the_window_ends_and_once_after(backend: B
 def test_a_window_that_is_short_reminds_only_while_it_runs(registry: AnyRegistry, backend: Backend) -> None:
     registry.register(V1)
     subscribe(registry, "dashboard", "operational_reporting", "plan")
-    registry.register(orders("2.0.0", [ID, MONEY], migration={**PLAN, "window": "3 d"}))
+    registry.register(orders("2.0.0", [ID, MONEY], migration={**PLAN, "window": "30 d"}))
     assert registry.tick() == []
 
-    backend.clock.pass_days(2)
+    backend.clock.pass_days(29)
     (step,) = registry.tick()
 
-    assert step.reason == "the window ends on 2026-03-04; still to move: dashboard"
+    assert step.reason == "the window ends on 2026-03-31; still to move: dashboard"
     assert registry.tick() == []
 
 
@@ -379,8 +379,19 @@ def test_a_proof_about_something_else_is_refused(backend: Backend, filled: AnyRe
         filled.migrations.record_proof(identity, proof_of(V1, orders("2.0.0", [ID], migration=PLAN)))
     with pytest.raises(InvalidDocument, match="this is not a proof"):
         filled.migrations.record_proof(identity, {**proof_of(V1, V2), "holds": "yes"})
-    with pytest.raises(NotAllowed):
+
+
+def test_a_proof_by_another_team_is_refused_and_changes_nothing(backend: Backend, filled: AnyRegistry) -> None:
+    filled.register(V2)
+    identity = only(filled).id
+    (entries,) = backend.rows("SELECT count(*) FROM audit")
+
+    with pytest.raises(NotAllowed, match="lea may not register contract 'orders': lea is an owner of team ledger-team"):
         backend.acting_as("lea", "owner", "ledger-team").migrations.record_proof(identity, proof_of(V1, V2))
+
+    board = filled.migrations.get(identity)
+    assert (board.proven, board.proof) == (None, None)
+    assert backend.rows("SELECT count(*) FROM audit") == [entries]
 
 
 def test_a_migration_has_a_guide_for_each_consumer(filled: AnyRegistry) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.registry.backends import AnyRegistry, Backend
 from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, orders
 from treaty.contracts.text.writer import write_yaml
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound
+from treaty.registry.access.actors import Actor, Grant, Role, Scope
 from treaty.registry.report import VersionRefused
 from treaty.registry.rules import Approval, RegistryRules
 
@@ -184,3 +186,38 @@ def test_proposals_are_listed_by_their_state(ana: AnyRegistry) -> None:
     assert ana.governance.proposals(state="declined").items == []
     with pytest.raises(InvalidDocument):
         ana.governance.proposals(state="forgotten")
+
+
+def named_ana(identity: str) -> Actor:
+    return Actor("ana", (Grant(Role.OWNER, "checkout"),), frozenset(Scope), "oidc", identity=identity)
+
+
+def test_two_people_of_one_name_are_different(careful: Backend) -> None:
+    one, other = (careful.local.acting_as(named_ana(f"https://login.example.com#{subject}")) for subject in "ab")
+    proposal = one.register(BREAKING).proposal or 0
+
+    with pytest.raises(NotAllowed, match="ana proposed it; ask someone else"):
+        one.governance.approve(proposal)
+
+    assert other.governance.approve(proposal).state == "approved"
+
+
+def test_one_person_with_two_names_is_the_same(careful: Backend) -> None:
+    identity = "https://login.example.com#a"
+    with_token = replace(named_ana(identity), name="ana's ci", via="token")
+    proposal = careful.local.acting_as(named_ana(identity)).register(BREAKING).proposal or 0
+
+    with pytest.raises(NotAllowed, match="ana's ci proposed it; ask someone else"):
+        careful.local.acting_as(with_token).governance.approve(proposal)
+
+    careful.local.acting_as(with_token).governance.decline(proposal, reason="not yet")
+    assert careful.local.activity(kind="proposal").items[0].headline == "ana's ci withdrew 2.0.0: not yet"
+
+
+def test_a_proposal_without_an_identity_is_compared_by_name(careful: Backend) -> None:
+    one = careful.local.acting_as(named_ana("https://login.example.com#a"))
+    proposal = one.register(BREAKING).proposal or 0
+    careful.tamper("proposals", "UPDATE proposals SET proposer_identity = NULL")
+
+    with pytest.raises(NotAllowed, match="ana proposed it"):
+        careful.local.acting_as(named_ana("https://login.example.com#b")).governance.approve(proposal)

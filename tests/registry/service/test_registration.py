@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.registry.backends import AnyRegistry
+from tests.registry.backends import AnyRegistry, Backend
 from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, USERS, orders, users, with_field, without
-from treaty.errors import Conflict, InvalidDocument, NotFound
+from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound
 from treaty.registry.report import VersionRefused
 
 REMOVED = "field 'ltv' was removed; old data will fail validation"
@@ -70,14 +70,51 @@ def test_what_is_refused_can_be_registered_once_it_is_mended(registry: AnyRegist
     assert versions_of(registry, USERS) == ["1.0.0", "1.1.0"]
 
 
-@pytest.mark.parametrize("again", [users(), users(description="another text")], ids=["the same", "another"])
-def test_a_version_is_registered_once(registry: AnyRegistry, again: dict[str, Any]) -> None:
+def test_another_document_of_a_registered_version_is_a_conflict(registry: AnyRegistry) -> None:
     registry.register(users())
 
     with pytest.raises(Conflict, match=r"version '1\.0\.0' of 'users\.daily_active' is already registered"):
-        registry.register(again)
+        registry.register(users(description="another text"))
 
     assert versions_of(registry, USERS) == ["1.0.0"]
+
+
+BREAKING = orders("2.0.0", [ID, PLAN_FIELD], migration=PLAN)
+
+
+@pytest.mark.parametrize("document", [orders(), BREAKING], ids=["the first", "a breaking one"])
+def test_the_same_document_again_changes_nothing(backend: Backend, registry: AnyRegistry, document: Any) -> None:
+    registry.register(orders())
+    if document is not BREAKING:
+        backend.tamper("versions", "UPDATE versions SET issues = NULL")  # from before the issues were stored
+    else:
+        registry.register(BREAKING)
+    registry.register(orders("2.0.1", [ID, PLAN_FIELD], migration=PLAN, description={"purpose": "later"}))
+    before = (backend.rows("SELECT count(*) FROM audit"), backend.rows("SELECT count(*) FROM notices"))
+
+    again = registry.register(dict(reversed(document.items())))
+
+    assert (again.status, again.version, again.unchanged) == ("registered", document["version"], True)
+    kinds = [(issue.severity, issue.kind) for issue in again.compatibility.issues]
+    expected = [("error", "field_removed")] if document is BREAKING else []
+    assert (again.compatibility.compatible, kinds) == (not expected, expected)
+    assert (backend.rows("SELECT count(*) FROM audit"), backend.rows("SELECT count(*) FROM notices")) == before
+
+
+def test_the_same_document_again_gives_the_same_body(registry: AnyRegistry) -> None:
+    registry.register(orders())
+
+    first, again = registry.register(BREAKING), registry.register(BREAKING)
+
+    assert (first.unchanged, again.unchanged) == (False, True)
+    assert first.model_dump_json() == again.model_dump_json()
+
+
+def test_the_same_document_of_another_team_is_refused(backend: Backend, registry: AnyRegistry) -> None:
+    registry.register(users())
+
+    with pytest.raises(NotAllowed, match="rita is a contributor of team rivals"):
+        backend.acting_as("rita", "contributor", "rivals").register(users())
 
 
 def test_a_version_that_is_not_above_its_line_is_refused(registry: AnyRegistry) -> None:
@@ -211,6 +248,12 @@ def test_what_is_no_contract_is_refused_with_findings(registry: AnyRegistry, doc
             ask(document)
 
     assert registry.datasets().items == []
+
+
+@pytest.mark.parametrize("name", ["my orders", "orders!", "[orders]"])
+def test_a_new_id_with_blanks_or_special_characters_is_refused(registry: AnyRegistry, name: str) -> None:
+    with pytest.raises(InvalidDocument, match=r"use letters, digits and \. _ - : /"):
+        registry.register(users(dataset_id=name))
 
 
 def test_an_unknown_mode_is_refused(registry: AnyRegistry) -> None:

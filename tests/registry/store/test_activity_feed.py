@@ -202,7 +202,7 @@ def test_a_refusal_is_raised_even_if_it_cannot_be_recorded(
     def fail(*_: object) -> None:
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr("treaty.registry.service.registration.record_refusal", fail)
+    monkeypatch.setattr("treaty.registry.service.refusals.record_refusal", fail)
     registry.register(orders())
 
     refuse(backend, registry, SMALLER)

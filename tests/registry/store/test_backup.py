@@ -13,9 +13,12 @@ from tests.postgresql import create_database, program_folder
 from tests.registry.backends import Backend
 from tests.registry.offers import orders
 from treaty.errors import Conflict, InvalidDocument, NotFound, Unavailable
+from treaty.registry.access.actors import local_actor
 from treaty.registry.service import Registry
 from treaty.registry.store.backup import back_up, restore
 from treaty.registry.store.database import HEAD
+from treaty.server.authenticator import Authenticator
+from treaty.server.settings import AccessSettings
 
 on_databases = pytest.mark.parametrize("open_backend", ["sqlite", "postgresql"], indirect=True)
 
@@ -94,6 +97,20 @@ def test_a_registry_with_tables_but_no_rows_is_empty(backend: Backend, empty: st
 
     with Registry.open(empty) as restored:
         assert restored.datasets().items == ["orders"]
+
+
+@on_databases
+def test_sessions_of_a_backup_do_not_come_back(backend: Backend, empty: str, tmp_path: Path) -> None:
+    file = tmp_path / "registry.backup"
+    identity = Authenticator(backend.database, AccessSettings()).sessions.begin(local_actor("ana")).id
+    back_up(backend.database, file)
+
+    restore(empty, file, overwrite=False)
+
+    with Registry.open(empty, clock=backend.clock) as restored:
+        assert Authenticator(restored.context.database, AccessSettings()).sessions.actor(identity) is None
+        assert restored.access.sessions().items == []
+    assert Authenticator(backend.database, AccessSettings()).sessions.actor(identity) is not None
 
 
 def set_revision(backend: Backend, revision: str) -> None:

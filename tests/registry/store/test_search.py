@@ -8,6 +8,7 @@ import pytest
 
 from tests.registry.backends import AnyRegistry
 from tests.registry.offers import ID, LTV, PLAN_FIELD, orders, users
+from treaty.errors import InvalidDocument
 from treaty.registry.model.contract_answers import Query
 
 CONTRACTS = [
@@ -28,7 +29,7 @@ CONTRACTS = [
         ],
     ),
     orders(id="sales.100%_sure", domain="sales_x", tags=["50%"], fields=[ID], owners=[{"team": "a_b"}]),
-    orders(id="sales.100 X sure", domain="salesYx", tags=["500"], fields=[ID], owners=[{"team": "aXb"}]),
+    orders(id="sales.100-X-sure", domain="salesYx", tags=["500"], fields=[ID], owners=[{"team": "aXb"}]),
     orders(
         id="straße/größe",
         name="STRASSE",
@@ -42,7 +43,7 @@ CONTRACTS = [
 S, PERCENT, X, STREET, RU, USERS = (
     "sales.orders",
     "sales.100%_sure",
-    "sales.100 X sure",
+    "sales.100-X-sure",
     "straße/größe",
     "заказы",
     "users.daily_active",
@@ -85,6 +86,13 @@ QUERIES: list[tuple[dict[str, Any], set[str]]] = [
     ({"text": "'; DROP TABLE contracts; --"}, set()),
     ({"name": "", "tag": ""}, {S, PERCENT, X, STREET, RU, USERS}),
     ({"field": "id\nltv"}, set()),
+    ({"text": "customers"}, {S}),
+    ({"text": "custmoer"}, {S}),
+    ({"text": "custoner plased"}, {S}),
+    ({"text": "custoners"}, {S}),
+    ({"text": "emial"}, {S}),
+    ({"text": "ltx"}, set()),
+    ({"text": "platypus"}, set()),
 ]
 
 
@@ -99,6 +107,29 @@ def test_every_part_of_a_query_must_fit(stocked: AnyRegistry) -> None:
     for asked, expected in QUERIES:
         found = {one.id for one in stocked.search(Query(**asked)).items}
         assert found == expected, asked
+
+
+def test_search_shows_where_each_word_was_found(stocked: AnyRegistry) -> None:
+    (found,) = stocked.search(Query(text="custoners emails")).items
+
+    assert [(match.part, match.word, match.text) for match in found.matches] == [
+        ("field", "customer", "customer"),
+        ("field", "email", "email"),
+    ]
+    (found,) = stocked.search(Query(text="plased")).items
+    assert [(match.part, match.text) for match in found.matches] == [("meaning", "every order that a customer placed")]
+    assert stocked.search(Query(tag="pii")).items[0].matches == []
+
+
+def test_a_sorted_search_has_pages(stocked: AnyRegistry) -> None:
+    query = Query(sort="-owner", name="s")
+    first = stocked.search(query, limit=2)
+    second = stocked.search(query, cursor=first.next, limit=2)
+
+    assert [found.id for found in first.items] == [USERS, S]
+    assert second.items[0].id == STREET
+    with pytest.raises(InvalidDocument, match=r"cannot sort by|Input should be"):
+        stocked.search(Query(sort="colour"))
 
 
 def test_what_is_found_is_described(stocked: AnyRegistry) -> None:

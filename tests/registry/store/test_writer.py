@@ -45,7 +45,7 @@ def test_a_unit_that_fails_after_a_write_is_rolled_back_alone(database: Database
 
 def test_a_unit_that_fails_leaves_no_rows(database: Database) -> None:
     def fails(transaction: Transaction) -> None:
-        transaction.write(text("INSERT INTO audit SELECT 9, 0, 'a', 'b', 'c', NULL, NULL, '{}', '0', '0', NULL"))
+        transaction.write(text("INSERT INTO audit SELECT 9, 0, 'a', 'b', 'c', NULL, NULL, '{}', '0', '0', NULL, NULL"))
         raise Conflict("not so")
 
     with pytest.raises(Conflict):

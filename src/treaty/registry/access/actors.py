@@ -63,7 +63,20 @@ class Actor:
     via: str
     token: str | None = None
     """The id of the access token, which may be revoked."""
+    identity: str = ""
+    """Who this is, whatever the name: `ISSUER#SUBJECT`, `token:ID` or `local:NAME`. Two identities are two people."""
 
+    def __post_init__(self) -> None:
+        """Identify an actor without an identity of its own by the name and the way it signed in."""
+        if not self.identity:
+            object.__setattr__(self, "identity", f"{self.via}:{self.name}")
+
+
+CALENDAR = "calendar"
+"""The actor of what happens by date."""
+
+RESERVED_NAMES = frozenset({"local", CALENDAR, "anonymous", "upgrade"})
+"""Names that the registry itself acts under."""
 
 ANONYMOUS = Actor("anonymous", (Grant(Role.VIEWER),), frozenset({Scope.READ}), "anonymous")
 """A client that is not signed in, where reading is open."""

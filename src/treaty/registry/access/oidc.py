@@ -12,12 +12,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from treaty.errors import InvalidDocument, Unavailable
-from treaty.registry.access.actors import Actor, Grant, NotAuthenticated, Role, parse_grant
+from treaty.registry.access.actors import RESERVED_NAMES, Actor, Grant, NotAuthenticated, Role, parse_grant
 from treaty.registry.access.oidc_settings import ALGORITHMS, OidcSettings, check_address
 from treaty.registry.access.permissions import scopes_for
 
 if TYPE_CHECKING:
     from joserfc.jwk import GuestProtocol, Key
+    from joserfc.jwt import ClaimsOption
 
 
 KEY_LIFETIME = timedelta(hours=1)
@@ -52,7 +53,7 @@ class _Keys:
 
 
 class IssuerKeys:
-    """The keys of one issuer; known keys are found without waiting for anybody."""
+    """The keys of one issuer; a known key is found without a request."""
 
     def __init__(self, settings: OidcSettings, fetch: Fetch, clock: Callable[[], datetime]) -> None:
         self._settings = settings
@@ -89,7 +90,7 @@ class IssuerKeys:
 
 def load_keys(settings: OidcSettings, fetch: Fetch) -> tuple[Key, ...]:
     """Fetch the keys of an issuer that its pinned algorithms can use."""
-    url = settings.jwks_url or _discovered(settings, fetch)
+    url = settings.jwks_url or endpoint(settings, discover(settings, fetch), "jwks_uri")
     published = _document(url, fetch).get("keys")
     kinds = [ALGORITHMS[name] for name in settings.algorithms]
     entries = published if isinstance(published, list) else []
@@ -103,20 +104,30 @@ def load_keys(settings: OidcSettings, fetch: Fetch) -> tuple[Key, ...]:
     return keys
 
 
-def _discovered(settings: OidcSettings, fetch: Fetch) -> str:
-    """Return the address of an issuer's keys from its metadata; issuer and scheme must match."""
-    url = f"{settings.issuer.rstrip('/')}/.well-known/openid-configuration"
+def discover(settings: OidcSettings, fetch: Fetch) -> Mapping[str, Any]:
+    """Return the metadata of an issuer, which must name the same issuer."""
+    url = _metadata_url(settings)
     document = _document(url, fetch)
     if document.get("issuer") != settings.issuer:
         raise Unavailable(f"{url} speaks for another issuer than {settings.issuer}; check the OIDC settings")
-    address = document.get("jwks_uri")
+    return document
+
+
+def endpoint(settings: OidcSettings, metadata: Mapping[str, Any], name: str) -> str:
+    """Return an address from the metadata of an issuer, which must be as safe as that of the issuer."""
+    url, address = _metadata_url(settings), metadata.get(name)
     try:
-        check_address(str(address), "jwks_uri")
+        check_address(str(address), name)
     except InvalidDocument as error:
         raise Unavailable(f"{url}: {error}") from None
     if settings.issuer.startswith("https:") and not str(address).startswith("https:"):
-        raise Unavailable(f"{url} leads to keys over plain http; set the address of the keys")
+        what = "keys over plain http; set the address of the keys" if name == "jwks_uri" else f"a plain http {name}"
+        raise Unavailable(f"{url} leads to {what}")
     return str(address)
+
+
+def _metadata_url(settings: OidcSettings) -> str:
+    return f"{settings.issuer.rstrip('/')}/.well-known/openid-configuration"
 
 
 def _document(url: str, fetch: Fetch) -> Mapping[str, Any]:
@@ -155,18 +166,31 @@ MAX_DOCUMENT_BYTES = 1_000_000
 
 def fetch_document(url: str) -> bytes:
     """Return the document at an address; proxies and certificates named in the environment are not used."""
+    status, body = _request("GET", url, {})
+    if status != 200:
+        raise Unavailable(f"{url} answers {status}, not 200; check the address")
+    return body
+
+
+def post_form(url: str, form: Mapping[str, str], headers: Mapping[str, str]) -> tuple[int, bytes]:
+    """Send a form and return the status and body of the answer; redirects are not followed."""
+    return _request("POST", url, headers, form)
+
+
+def _request(
+    method: str, url: str, headers: Mapping[str, str], form: Mapping[str, str] | None = None
+) -> tuple[int, bytes]:
     try:
         import httpx2
     except ImportError:
-        raise Unavailable("fetching keys needs the package httpx2; run: pip install 'treaty[server]'") from None
+        raise Unavailable("OIDC needs the package httpx2; run: pip install 'treaty[server]'") from None
 
     deadline = monotonic() + FETCH_TIMEOUT_S
-    headers = {"accept": "application/json", "accept-encoding": "identity"}  # so that the size read is the size sent
+    # Not compressed, so that the size read is the size sent.
+    sent = {"accept": "application/json", "accept-encoding": "identity", **headers}
     body = bytearray()
     try:
-        with httpx2.stream("GET", url, headers=headers, timeout=FETCH_TIMEOUT_S, trust_env=False) as response:
-            if response.status_code != httpx2.codes.OK:
-                raise Unavailable(f"{url} answers {response.status_code}, not 200; check the address")
+        with httpx2.stream(method, url, headers=sent, data=form, timeout=FETCH_TIMEOUT_S, trust_env=False) as response:
             for chunk in response.iter_raw():
                 body += chunk
                 if len(body) > MAX_DOCUMENT_BYTES:
@@ -175,10 +199,11 @@ def fetch_document(url: str) -> bytes:
                     raise Unavailable(f"{url} takes more than {FETCH_TIMEOUT_S:.0f} s; try again")
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise Unavailable(f"cannot reach {url}: {error or type(error).__name__}; try again") from None
-    return bytes(body)
+    return response.status_code, bytes(body)
 
 
 _MAX_NAME_LENGTH = 200
+_MAX_SUBJECT_LENGTH = 255  # OpenID Connect Core, 2
 _WHY = {
     "bad_signature": "its signature does not match",
     "expired_token": "it has expired",
@@ -204,11 +229,22 @@ class OidcVerifier:
 
     def verify(self, token: str) -> Actor:
         """Return the actor of a bearer token, or raise Unknown."""
-        claims = self._claims(token)
-        grants = _grants(claims.get(self._settings.roles_claim))
-        return Actor(self._name(claims), grants, scopes_for(grants), "oidc")
+        return self._actor(self._claims(token, "bearer token", self._settings.audience))
 
-    def _claims(self, token: str) -> Mapping[str, Any]:
+    def verify_id_token(self, token: str, nonce: str) -> Actor:
+        """Return the actor of an ID token for this client and this sign-in, or raise NotAuthenticated."""
+        client = self._settings.client_id or ""
+        claims = self._claims(token, "ID token", client, nonce={"essential": True, "value": nonce})
+        if claims.get("azp", client) != client:
+            raise NotAuthenticated("the ID token is not accepted: it was issued for another client; sign in again")
+        return self._actor(claims)
+
+    def _actor(self, claims: Mapping[str, Any]) -> Actor:
+        grants = _grants(claims.get(self._settings.roles_claim))
+        name, identity = self._name(claims), f"{self._settings.issuer}#{self._subject(claims)}"
+        return Actor(name, grants, scopes_for(grants), "oidc", identity=identity)
+
+    def _claims(self, token: str, noun: str, audience: str, **others: ClaimsOption) -> Mapping[str, Any]:
         try:
             from joserfc import jws, jwt
             from joserfc.errors import JoseError
@@ -222,27 +258,28 @@ class OidcVerifier:
             now=int(self._clock().timestamp()),
             leeway=pinned.leeway,
             iss={"essential": True, "value": pinned.issuer},
-            aud={"essential": True, "value": pinned.audience},
+            aud={"essential": True, "value": audience},
             exp={"essential": True},
+            **others,
         )
         try:
             claims = jwt.decode(token, self._key, registry=registry).claims
             expected.validate(claims)
         except JoseError as error:
-            raise NotAuthenticated(self._refusal(error)) from None
+            raise NotAuthenticated(self._refusal(noun, error)) from None
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             # Errors of the parser on malformed tokens.
-            raise NotAuthenticated("the bearer token cannot be read; sign in again") from None
+            raise NotAuthenticated(f"the {noun} cannot be read; sign in again") from None
         return claims
 
     def _key(self, signed: GuestProtocol) -> Key:
         header = signed.headers()
         return self._keys.find(header["alg"], header.get("kid"))
 
-    def _refusal(self, error: Exception) -> str:
+    def _refusal(self, noun: str, error: Exception) -> str:
         why = _WHY.get(getattr(error, "error", ""), "it cannot be read")
         reason = why.format(claim=getattr(error, "claim", ""), algorithms=", ".join(self._settings.algorithms))
-        return f"the bearer token is not accepted: {reason}; sign in again"
+        return f"the {noun} is not accepted: {reason}; sign in again"
 
     def _name(self, claims: Mapping[str, Any]) -> str:
         claim = self._settings.name_claim
@@ -251,9 +288,24 @@ class OidcVerifier:
             raise NotAuthenticated(
                 f"the bearer token has no user name: its claim {claim!r} is no name; set another name claim"
             )
+        if name in RESERVED_NAMES:
+            raise NotAuthenticated(f"the name {name!r} belongs to the registry itself; set another name claim")
         if claim == "email" and claims.get("email_verified") is False:
             raise NotAuthenticated("the bearer token's email is not verified; verify it and sign in again")
         return name
+
+    def _subject(self, claims: Mapping[str, Any]) -> str:
+        subject = claims.get("sub")
+        if (
+            not isinstance(subject, str)
+            or not subject.strip()
+            or not subject.isprintable()
+            or len(subject) > _MAX_SUBJECT_LENGTH
+        ):
+            raise NotAuthenticated(
+                "the bearer token has no subject: its claim 'sub' is missing, too long or not printable"
+            )
+        return subject
 
 
 def expiry_of(token: str) -> datetime | None:

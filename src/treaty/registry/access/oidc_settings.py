@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from treaty.errors import InvalidDocument
@@ -22,6 +22,9 @@ ALGORITHMS: dict[str, str] = {
 }
 """The signatures that may be accepted, and the kind of key of each: no `none`, and nothing with a shared secret."""
 
+CALLBACK_PATH = "/catalog/sign-in/callback"
+"""Where the provider sends the browser back to."""
+
 _MAX_LEEWAY = 300
 
 
@@ -36,12 +39,22 @@ class OidcSettings:
     name_claim: str = "sub"
     roles_claim: str = "treaty_roles"
     leeway: int = 30
+    client_id: str | None = None
+    """The id of this server at the provider; with it, users sign in to the pages there."""
+    client_secret: str | None = field(default=None, repr=False)
+    redirect_url: str | None = None
+    provider_name: str | None = None
+    scopes: tuple[str, ...] = ("openid", "profile", "email")
 
     def __post_init__(self) -> None:
-        """Refuse settings that would accept tokens of anybody else."""
+        """Refuse settings that would accept tokens of another issuer."""
         check_address(self.issuer, "the OIDC issuer")
         if self.jwks_url is not None:
             check_address(self.jwks_url, "the OIDC key address")
+        if self.redirect_url is not None:
+            check_address(self.redirect_url, "the OIDC redirect URL")
+            if urlsplit(self.redirect_url).path != CALLBACK_PATH:
+                raise InvalidDocument(f"the path of the OIDC redirect URL is {CALLBACK_PATH}")
         if not self.audience:
             raise InvalidDocument("the OIDC audience is missing; name the one that tokens for this registry carry")
         unknown = [name for name in self.algorithms if name not in ALGORITHMS]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from treaty.contracts.blocks import Audience
 from treaty.errors import NotAllowed
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
 
@@ -18,6 +19,7 @@ class Action(StrEnum):
     CHECK = "check"
     REGISTER = "register"
     SUBSCRIBE = "subscribe"
+    CHALLENGE = "challenge"  # an unconfirmed consumer of a contract
     NOTIFY = "notify"  # channels, reporting a breach, and what was measured
     ADVANCE = "advance"  # the steps of a life: activate, deprecate, retire, archive
     APPROVE = "approve"
@@ -47,13 +49,25 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposer:
+    """Who proposed something. Proposals that are older than identities have only a name."""
+
+    name: str
+    identity: str | None = None
+
+    def is_same_as(self, actor: Actor) -> bool:
+        """Return whether the actor is the proposer."""
+        return self.name == actor.name if self.identity is None else self.identity == actor.identity
+
+
+@dataclass(frozen=True, slots=True)
 class Resource:
     """The resource of an action: the teams that own it (of a subscription: the consumer's) and its proposer."""
 
     kind: str
     name: str
     teams: frozenset[str] = frozenset()
-    proposer: str | None = None
+    proposer: Proposer | None = None
 
 
 _EVERYBODY = frozenset(Role)
@@ -67,6 +81,7 @@ RULES: dict[Action, Rule] = {
     Action.CHECK: Rule(Scope.READ, _EVERYBODY),  # judges a document and keeps nothing
     Action.REGISTER: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
     Action.SUBSCRIBE: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
+    Action.CHALLENGE: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
     Action.NOTIFY: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
     Action.ADVANCE: Rule(Scope.WRITE, _STEWARDS, _OWNERS),
     Action.APPROVE: Rule(Scope.WRITE, _STEWARDS, _OWNERS, Care.NOT_PROPOSER),
@@ -104,8 +119,20 @@ def authorize(actor: Actor, action: Action, resource: Resource, reason: str | No
 
 
 def may(actor: Actor, action: Action, resource: Resource, reason: str | None = None) -> bool:
-    """Tell whether the actor may do this to the resource."""
+    """Return whether the actor may do this to the resource."""
     return objection(actor, action, resource, reason) is None
+
+
+def reader_names(actor: Actor, domains: Mapping[str, Collection[str]]) -> frozenset[str] | None:
+    """Return the names that private contracts know an actor by; None if it may read every contract.
+
+    These are the teams in which it has a role, and the domains that these teams belong to.
+    """
+    if any(grant.role in _STEWARDS for grant in actor.grants):
+        return None
+    teams = {grant.team for grant in actor.grants if grant.team is not None}
+    member_of = {domain for domain, members in domains.items() if not teams.isdisjoint(members)}
+    return Audience(tuple(teams), tuple(member_of)).names
 
 
 def scopes_for(grants: Iterable[Grant]) -> frozenset[Scope]:
@@ -153,7 +180,8 @@ def _scope(request: _Request) -> str | None:
 
 
 def _not_proposer(request: _Request) -> str | None:
-    if request.rule.care is not Care.NOT_PROPOSER or request.actor.name != request.resource.proposer:
+    proposer = request.resource.proposer
+    if request.rule.care is not Care.NOT_PROPOSER or proposer is None or not proposer.is_same_as(request.actor):
         return None
     return f"{request.actor.name} proposed it; ask someone else: {_who(request)}"
 

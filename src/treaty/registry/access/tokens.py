@@ -42,6 +42,24 @@ class TokenRecord:
     created_by: str
     expires_at: datetime
     revoked_at: datetime | None = None
+    holder: str | None = None
+    """The identity that the token was created for, if it is not its own."""
+    last_used_at: datetime | None = None
+
+    @property
+    def identity(self) -> str:
+        """The identity that the token acts as."""
+        return self.holder or token_identity(self.id)
+
+    def is_unused(self, now: datetime, period: timedelta) -> bool:
+        """Return whether a token that is in force was not used for a period."""
+        in_force = self.revoked_at is None and now < self.expires_at
+        return in_force and now - (self.last_used_at or self.created_at) >= period
+
+
+def token_identity(identity: str) -> str:
+    """Return the identity of a token that was not created for another one."""
+    return f"token:{identity}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +79,7 @@ def mint(
     created_by: str,
     lifetime: timedelta = DEFAULT_LIFETIME,
     randomness: Callable[[int], bytes] = secrets.token_bytes,
+    holder: str | None = None,
 ) -> Minted:
     """Make a token that acts as `name` in one role, within its scopes, until it expires."""
     grant = Grant(role, team)
@@ -81,6 +100,7 @@ def mint(
         created_at=now,
         created_by=created_by,
         expires_at=now + lifetime,
+        holder=holder,
     )
     return Minted(f"treaty_{identity}_{secret}", record)
 
@@ -106,7 +126,7 @@ def actor_of(record: TokenRecord, now: datetime) -> Actor:
     check_not_revoked(record)
     if now >= record.expires_at:
         raise NotAuthenticated(f"token {record.id} expired on {record.expires_at:%Y-%m-%d}; ask an admin for a new one")
-    return Actor(record.name, (Grant(record.role, record.team),), record.scopes, "token", record.id)
+    return Actor(record.name, (Grant(record.role, record.team),), record.scopes, "token", record.id, record.identity)
 
 
 def check_not_revoked(record: TokenRecord) -> None:
@@ -144,7 +164,7 @@ def _check_name(name: str) -> None:
 _NO_TOKEN = TokenRecord(
     id="",
     name="",
-    digest="0" * 64,  # the digest of no secret that anybody knows
+    digest="0" * 64,  # matches no secret
     role=Role.VIEWER,
     team=None,
     scopes=frozenset(),

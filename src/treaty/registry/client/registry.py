@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import copy
 from datetime import UTC, date, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from treaty.errors import Conflict, NotFound, Refused
+from treaty.errors import Refused
 from treaty.registry.api import RegistryApi
+from treaty.registry.client.access import Access
+from treaty.registry.client.consumers import Consumers
+from treaty.registry.client.governance import Governance
+from treaty.registry.client.incidents import Incidents
+from treaty.registry.client.lineage import Lineage
+from treaty.registry.client.measures import Measures
+from treaty.registry.client.migrations import Migrations
+from treaty.registry.client.notices import Notices
 from treaty.registry.client.requests import API, RequestBody, contract_path, document_body, line_path, version_path
-from treaty.registry.client.resources import Access, Consumers, Governance, Measures, Migrations, Notices
-from treaty.registry.client.transport import Interrupted, NotNow, Transport
-from treaty.registry.documents import PreparedDocument, prepare
+from treaty.registry.client.transport import NotNow, Transport
 from treaty.registry.model import (
     ActivityAnswer,
     ContractAnswer,
     DecisionAnswer,
     DiffAnswer,
     DocumentAnswer,
+    EffectiveAnswer,
     HeadAnswer,
     LineAnswer,
     OverviewAnswer,
@@ -43,6 +51,9 @@ if TYPE_CHECKING:
 TIMEOUT = 30.0
 """Timeout of a request, in seconds."""
 
+_UNCHANGED = 200
+"""The status if the same document was registered before; otherwise it is 201 or 202."""
+
 
 class RegistryClient(RegistryApi):
     """A registry behind a server; calls act for the owner of the token."""
@@ -57,12 +68,18 @@ class RegistryClient(RegistryApi):
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._wire = Transport(url, token, timeout, transport, pause)
-        self.consumers = Consumers(self._wire)
-        self.governance = Governance(self._wire)
-        self.measures = Measures(self._wire)
-        self.migrations = Migrations(self._wire)
-        self.notices = Notices(self._wire)
-        self.access = Access(self._wire)
+        self._use(self._wire)
+
+    def _use(self, wire: Transport) -> None:
+        self._wire = wire
+        self.consumers = Consumers(wire)
+        self.governance = Governance(wire)
+        self.incidents = Incidents(wire)
+        self.lineage = Lineage(wire)
+        self.measures = Measures(wire)
+        self.migrations = Migrations(wire)
+        self.notices = Notices(wire)
+        self.access = Access(wire)
 
     def __repr__(self) -> str:
         """Return the address without the token."""
@@ -71,6 +88,12 @@ class RegistryClient(RegistryApi):
     def now(self) -> datetime:
         """Return the time of the registry's clock."""
         return datetime.now(UTC)
+
+    def at(self, now: datetime) -> Self:
+        """Return the same registry as it is at another time, if nothing happens until then; it changes nothing."""
+        shown = copy(self)
+        shown._use(self._wire.asking_at(now))
+        return shown
 
     def head(self) -> HeadAnswer | None:
         """Return the newest audit entry; None if there is none, or over HTTP, where it needs a permission."""
@@ -89,14 +112,17 @@ class RegistryClient(RegistryApi):
         self.close()
 
     def register(self, document: Document, *, compatibility: str | None = None) -> Registration:
-        """Register a version, or propose it if it needs approval; raise VersionRefused if it is not admissible."""
+        """Register a version, or propose it if it needs approval; raise VersionRefused if it is not admissible.
+
+        The same document again gives the same answer and changes nothing.
+        """
         return register(self._wire, document, compatibility)
 
     def check(self, document: Document, *, compatibility: str | None = None) -> CompatibilityReport:
         """Judge a version without registering it."""
         body = document_body(document, compatibility)
         report = self._wire.ask("/contracts/check", CompatibilityReport, body)
-        # The first API's report does not say these two; the decision about publishing does.
+        # The first API's report lacks these two; the decision about publishing does.
         decision = self._wire.ask(f"{API}/can-i-publish", DecisionAnswer, body)
         errors = {reason.kind for reason in decision.reasons if reason.severity == "error"}
         admissible = not any(issue.kind in errors for issue in report.errors)
@@ -111,7 +137,7 @@ class RegistryClient(RegistryApi):
         return Page(items=listed["datasets"], next=response.url.join(onward).params["cursor"] if onward else None)
 
     def search(self, query: Query, *, cursor: str | None = None, limit: int = PAGE) -> Page[ContractAnswer]:
-        """Find contracts by name, field, owner, domain, tag or a word in their descriptions."""
+        """Find contracts by name, field, owner, domain, tag or a word in their descriptions; typos are tolerated."""
         check_limit(limit)
         wanted = {
             "q": query.text,
@@ -123,6 +149,7 @@ class RegistryClient(RegistryApi):
             "tier": query.tier,
             "status": query.status,
             "health": query.health,
+            "sort": query.sort,
         }
         return self._wire.get(f"{API}/contracts", Page[ContractAnswer], {**wanted, "cursor": cursor, "limit": limit})
 
@@ -173,6 +200,10 @@ class RegistryClient(RegistryApi):
         """Return one version with its document."""
         return self._wire.get(version_path(contract, version), DocumentAnswer)
 
+    def effective(self, contract: str, version: str) -> EffectiveAnswer:
+        """Return one version with what it inherits from its policies today, each value with its origin."""
+        return self._wire.get(version_path(contract, version), EffectiveAnswer, {"effective": True})
+
     def given(self, contract: str, version: str) -> tuple[bytes, str]:
         """Return a document byte for byte as it was registered, with its media type."""
         response = self._wire.fetch(version_path(contract, version, "document"))
@@ -198,10 +229,18 @@ class RegistryClient(RegistryApi):
         return self._wire.change("POST", version_path(contract, version, "activate"), VersionAnswer)
 
     def deprecate(
-        self, contract: str, version: str, *, deprecation_uri: str, sunset_on: date | None = None
+        self,
+        contract: str,
+        version: str,
+        *,
+        deprecation_uri: str | None = None,
+        sunset_on: date | None = None,
+        announced_on: date | None = None,
+        replacement: str | None = None,
+        reason: str | None = None,
     ) -> VersionAnswer:
-        """Deprecate a version, with the address of the migration plan."""
-        values = _announcement(deprecation_uri, sunset_on)
+        """Deprecate a version, now or from a later day, with the migration plan or what replaces it."""
+        values = _announcement(deprecation_uri, sunset_on, announced_on, replacement, reason)
         return self._wire.change("POST", version_path(contract, version, "deprecate"), VersionAnswer, values)
 
     def retire(self, contract: str, version: str, *, override: str | None = None) -> VersionAnswer:
@@ -214,9 +253,18 @@ class RegistryClient(RegistryApi):
         values = {"override": override}
         return self._wire.change("POST", version_path(contract, version, "archive"), VersionAnswer, values)
 
-    def deprecate_line(self, line: str, *, deprecation_uri: str, sunset_on: date | None = None) -> list[VersionAnswer]:
+    def deprecate_line(
+        self,
+        line: str,
+        *,
+        deprecation_uri: str | None = None,
+        sunset_on: date | None = None,
+        announced_on: date | None = None,
+        replacement: str | None = None,
+        reason: str | None = None,
+    ) -> list[VersionAnswer]:
         """Deprecate all versions of a line that are draft, active or deprecated."""
-        values = _announcement(deprecation_uri, sunset_on)
+        values = _announcement(deprecation_uri, sunset_on, announced_on, replacement, reason)
         return self._wire.change("POST", line_path(line, "deprecate"), list[VersionAnswer], values)
 
     def retire_line(self, line: str, *, override: str | None = None) -> list[VersionAnswer]:
@@ -224,81 +272,42 @@ class RegistryClient(RegistryApi):
         return self._wire.change("POST", line_path(line, "retire"), list[VersionAnswer], {"override": override})
 
     def tick(self) -> list[StepAnswer]:
-        """Advance every version whose date has come, and remind consumers of their migrations."""
+        """Send the notices that are due: of statuses that follow from dates, and reminders of migrations."""
         return self._wire.change("POST", f"{API}/tick", list[StepAnswer])
 
+    def due(self) -> list[StepAnswer]:
+        """Return what a tick would announce, without sending or changing anything."""
+        return self._wire.get(f"{API}/tick", list[StepAnswer])
 
-def _announcement(deprecation_uri: str, sunset_on: date | None) -> dict[str, str | None]:
-    return {"deprecation_uri": deprecation_uri, "sunset_on": sunset_on.isoformat() if sunset_on else None}
+
+def _announcement(
+    guide: str | None, sunset: date | None, announced: date | None, replacement: str | None, reason: str | None
+) -> dict[str, str | None]:
+    return {
+        "migration_guide": guide,
+        "sunset_date": sunset.isoformat() if sunset else None,
+        "announced": announced.isoformat() if announced else None,
+        "replacement": replacement,
+        "reason": reason,
+    }
 
 
 def register(wire: Transport, document: Document, compatibility: str | None) -> Registration:
-    """Register a version; if the response was lost, check whether the version was registered."""
+    """Register a version; sending it again after a lost response gives the same answer."""
     body = document_body(document, compatibility)
-    wait, lost = wire.pauses(), False
+    wait = wire.pauses()
     while True:
         try:
-            return wire.read(wire.send("POST", "/contracts", body=body), Registration)
+            response = wire.send("POST", f"{API}/contracts", body=body)
         except NotNow as error:
-            lost = lost or isinstance(error, Interrupted)
-            if not wait():
+            if not wait(error):
                 raise
-        except Conflict:
-            arrived = _find_registered(wire, document) if lost else None
-            if arrived is None:
-                raise
-            return arrived
         except Refused as error:
             raise _with_version(wire, error, body) from None
-
-
-def _find_registered(wire: Transport, document: Document) -> Registration | None:
-    """Return the result of a registration whose response was lost; None if another document has the version."""
-    ours = document if isinstance(document, PreparedDocument) else prepare(document)
-    contract, version = ours.contract.id, ours.contract.version
-    try:
-        registered = wire.get(version_path(contract, version), DocumentAnswer)
-    except NotFound:
-        return None
-    if registered.digest != ours.digest:
-        return None
-    return Registration(
-        status="registered", dataset_id=contract, version=version, compatibility=_rebuild_report(wire, registered)
-    )
-
-
-def _rebuild_report(wire: Transport, version: DocumentAnswer) -> CompatibilityReport:
-    """Rebuild the report of a version by comparing it with the highest before it, of its line or else of all."""
-    earlier = _registered_before(wire, version)
-    if not earlier:
-        return CompatibilityReport(compatible=True, mode=version.mode, issues=[])
-    followed = max(earlier, key=lambda candidate: (candidate.line == version.line, _parts(candidate.version)))
-    parameters = {"before": followed.version, "after": version.version, "mode": version.mode}
-    diff = wire.get(contract_path(version.contract, "diff"), DiffAnswer, parameters)
-    return CompatibilityReport(
-        compatible=not any(issue.severity == "error" for issue in diff.issues),
-        mode=diff.mode,
-        issues=diff.issues,
-        required_version=diff.required_version,
-    )
-
-
-def _registered_before(wire: Transport, version: DocumentAnswer) -> list[DocumentAnswer]:
-    versions: list[DocumentAnswer] = []
-    cursor: str | None = None
-    while True:
-        page = wire.get(contract_path(version.contract, "versions"), Page[DocumentAnswer], {"cursor": cursor})
-        for earlier in page.items:
-            if earlier.version == version.version:
-                return versions
-            versions.append(earlier)
-        if page.next is None:
-            return versions
-        cursor = page.next
-
-
-def _parts(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("+")[0].split("-")[0].split("."))
+        else:
+            registration = wire.read(response, Registration)
+            unchanged = response.status_code == _UNCHANGED and registration.status != "updated"
+            return registration.model_copy(update={"unchanged": unchanged})
 
 
 def _with_version(wire: Transport, error: Refused, body: RequestBody) -> Refused:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -43,6 +43,11 @@ def document_body(document: Document, compatibility: str | None = None) -> Reque
 def json_body(values: Mapping[str, Any]) -> RequestBody:
     """Return a JSON body without the values that are None."""
     return RequestBody(_json({name: value for name, value in values.items() if value is not None}), JSON)
+
+
+def json_list_body(values: Sequence[Mapping[str, Any]]) -> RequestBody:
+    """Return a JSON body with a list of objects."""
+    return RequestBody(_json(list(values)), JSON)
 
 
 def _envelope(document: dict[str, Any], compatibility: str | None) -> RequestBody:

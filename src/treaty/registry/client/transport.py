@@ -6,6 +6,8 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -22,7 +24,9 @@ from treaty.errors import (
     WithFindings,
 )
 from treaty.registry.client.requests import RequestBody, json_body, registry_address
+from treaty.registry.not_found import ContractNotFound
 from treaty.registry.report import CompatibilityIssue, CompatibilityReport, VersionRefused
+from treaty.tracing import trace_headers
 
 if TYPE_CHECKING:
     import httpx2
@@ -34,13 +38,26 @@ Parameters = Mapping[str, str | int | None]
 PAUSES = (0.2, 0.8)
 """Seconds to wait before each retry."""
 
-_NOT_NOW = 503
+MAX_RETRY_AFTER_S = 60.0
+"""The longest wait that a registry may ask for with the header Retry-After."""
+
+RATE_LIMITED_ATTEMPTS = 5
+"""How often a request is sent that the registry refuses as one too many."""
+
+_NOT_NOW, _TOO_MANY = 503, 429
 _KEPT_OPEN = 3.0
 """Keep-alive in seconds: shorter than that of servers, so that no request meets a closing connection."""
 
 
 class NotNow(Unavailable):
     """The registry cannot be reached, and nothing was done."""
+
+    retry_after = 0.0
+    """Seconds to wait at least before the next attempt."""
+
+
+class RateLimited(NotNow):
+    """The registry refused the request because there were too many, and nothing was done."""
 
 
 class Interrupted(NotNow):
@@ -61,6 +78,7 @@ class Transport:
         self.address = registry_address(url)
         self._timeout = timeout
         self._pause = pause
+        self._asked: dict[str, str] = {}
         self._http = _package()
         headers = {"Accept": "application/json", "User-Agent": "treaty"}
         if token is not None:
@@ -88,7 +106,13 @@ class Transport:
 
     def fetch(self, path: str, parameters: Parameters | None = None) -> httpx2.Response:
         """Send a GET request and return the response."""
-        return self._again("GET", path, parameters, None)
+        return self._again("GET", path, {**(parameters or {}), **self._asked} or None, None)
+
+    def asking_at(self, now: datetime) -> Transport:
+        """Return the same connection for GET requests about another time; other requests are refused."""
+        asking = copy(self)
+        asking._asked = {"now": now.isoformat()}
+        return asking
 
     def ask(self, path: str, answer: type[T], question: RequestBody) -> T:
         """Send a POST request that changes nothing, and parse the response."""
@@ -109,9 +133,26 @@ class Transport:
     def send(
         self, method: str, path: str, parameters: Parameters | None = None, body: RequestBody | None = None
     ) -> httpx2.Response:
-        """Send one request and return the response; raise the same errors as a local registry."""
+        """Send one request and return the response; raise the same errors as a local registry.
+
+        A request that is refused as one too many was not carried out; it is sent again after the requested time.
+        """
+        if self._asked and method != "GET":
+            raise InvalidDocument(f"the registry is shown as at {self._asked['now']}; nothing can be changed then")
+        for _ in range(RATE_LIMITED_ATTEMPTS - 1):
+            try:
+                return self._send_once(method, path, parameters, body)
+            except RateLimited as error:
+                if error.retry_after > MAX_RETRY_AFTER_S:
+                    raise Unavailable(str(error)) from None
+                self._pause(error.retry_after)
+        return self._send_once(method, path, parameters, body)
+
+    def _send_once(
+        self, method: str, path: str, parameters: Parameters | None, body: RequestBody | None
+    ) -> httpx2.Response:
         query = {name: value for name, value in (parameters or {}).items() if value is not None}
-        headers = {"Content-Type": body.media} if body else {}
+        headers = {**trace_headers(), **({"Content-Type": body.media} if body else {})}
         content = body.content if body else None
         try:
             response: httpx2.Response = self._client.request(
@@ -124,7 +165,11 @@ class Transport:
         if response.is_success:
             return response
         refused = refusal(self.address, response.status_code, response.content)
-        raise Interrupted(str(refused)) if response.status_code == _NOT_NOW else refused
+        if response.status_code in _RETRIED:
+            later = _RETRIED[response.status_code](str(refused))
+            later.retry_after = _seconds(response.headers.get("Retry-After"))
+            raise later
+        raise refused
 
     def read(self, response: httpx2.Response, answer: type[T]) -> T:
         """Parse a response; fields that a later version adds are ignored."""
@@ -135,14 +180,14 @@ class Transport:
                 f"{self.address} did not answer as a registry of this version does; check the address and its version"
             ) from None
 
-    def pauses(self) -> Callable[[], bool]:
-        """Return a function that waits before the next attempt, and tells whether there is one."""
+    def pauses(self) -> Callable[[NotNow], bool]:
+        """Return a function that waits before the next attempt, and returns whether there is one."""
         left = list(PAUSES)
 
-        def wait() -> bool:
-            if not left:
+        def wait(error: NotNow) -> bool:
+            if not left or isinstance(error, RateLimited):
                 return False
-            self._pause(left.pop(0))
+            self._pause(min(max(left.pop(0), error.retry_after), MAX_RETRY_AFTER_S))
             return True
 
         return wait
@@ -154,8 +199,8 @@ class Transport:
         while True:
             try:
                 return self.send(method, path, parameters, body)
-            except NotNow:
-                if not wait():
+            except NotNow as error:
+                if not wait(error):
                     raise
 
     def _raise(self, error: Exception, method: str) -> NoReturn:
@@ -170,6 +215,14 @@ class Transport:
         why = f"did not answer within {self._timeout:g} seconds" if slow else "broke off before it answered"
         then = "try again" if method == "GET" else "it may have been done all the same: look before you do it again"
         raise Interrupted(f"{self.address} {why}; {then}") from None
+
+
+_RETRIED: dict[int, type[NotNow]] = {_NOT_NOW: Interrupted, _TOO_MANY: RateLimited}
+
+
+def _seconds(retry_after: str | None) -> float:
+    """Return the seconds of a Retry-After header; 0 without one, or if it is a date."""
+    return float(retry_after) if retry_after is not None and retry_after.isdecimal() else 0.0
 
 
 _ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
@@ -217,6 +270,7 @@ BY_CODE: dict[str, type[TreatyError]] = {
     "not_signed_in": NotAllowed,
     "not_allowed": NotAllowed,
     "unavailable": Unavailable,
+    "too_many_requests": Unavailable,
 }
 """The error of each code; a status alone does not tell a conflict from a refusal."""
 
@@ -229,6 +283,7 @@ BY_STATUS: dict[int, type[TreatyError]] = {
     413: InvalidDocument,
     415: InvalidDocument,
     422: InvalidDocument,
+    429: Unavailable,
     503: Unavailable,
 }
 """The error of each status on the paths of the first API, which has no codes."""
@@ -246,6 +301,10 @@ def refusal(address: str, status: int, content: bytes) -> TreatyError:
     detail = error["detail"]
     if isinstance(detail, Mapping):
         return _refused_version("the version", detail)
+    if status == 404 and detail == "Not Found":
+        return Unavailable(f"{address} answers, but has no Treaty registry at this path; check the address")
+    if isinstance(contract := error.get("contract"), str):
+        return ContractNotFound(contract)
     kind = BY_CODE.get(str(error.get("error")), BY_STATUS.get(status))
     if kind is None:
         return Unavailable(f"{address} made a mistake ({status}): {detail}{_request(error)}")

@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from treaty.registry.model.incidents import HealthWord
 from treaty.registry.model.page import Answer
+from treaty.registry.model.usage_answers import USAGE_DESCRIPTION, UsageState
 
 
 class SubscriptionAnswer(Answer):
@@ -22,6 +24,12 @@ class SubscriptionAnswer(Answer):
     contact: str | None = Field(default=None, examples=["#analytics"])
     team: str | None = Field(default=None, examples=["analytics"])
     since: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    confirmed: bool = Field(default=True, description="Whether the consumer's own team declared or confirmed it.")
+    confirm_by: date | None = Field(
+        default=None,
+        description="Set if it was challenged: the last day to confirm it. It does not count afterwards.",
+        examples=["2026-11-17"],
+    )
     warnings: list[str] = Field(default=[], examples=[["users.daily_active@1 is deprecated; sunset on 2027-03-31"]])
 
 
@@ -32,6 +40,12 @@ class NodeAnswer(Answer):
     kind: Literal["line", "consumer"] = Field(examples=["consumer"])
     distance: int = Field(examples=[1])
     path: list[str] = Field(examples=[["users.daily_active@1", "ltv-dashboard"]])
+    usage: UsageState | None = Field(
+        default=None,
+        description=f"Whether the consumer reads the line beside it on the path. {USAGE_DESCRIPTION}",
+        examples=["read"],
+    )
+    last_read: date | None = Field(default=None, description="When it was last seen reading.", examples=["2026-11-03"])
 
 
 class GraphAnswer(Answer):
@@ -48,13 +62,46 @@ class AffectedAnswer(Answer):
 
     name: str = Field(examples=["ltv-dashboard"])
     kind: Literal["consumer", "line"]
-    effect: Literal["hit", "unknown", "safe", "exposed"]
+    effect: Literal["hit", "unknown", "warned", "safe", "exposed"] = Field(
+        description="`warned`: nothing breaks, but the line is deprecated and the consumer has to move."
+    )
     consumer_class: str | None = Field(default=None, examples=["operational_reporting"])
     contact: str | None = Field(default=None, examples=["#analytics"])
     critical: bool = False
-    fields: list[str] = Field(default=[], description="The changed fields that it reads.", examples=[["ltv"]])
+    confirmed: bool = True
+    confirm_by: date | None = Field(
+        default=None, description="Set if it was challenged: the last day to confirm it.", examples=["2026-11-17"]
+    )
+    fields: list[str] = Field(default=[], description="The changed fields that it depends on.", examples=[["ltv"]])
     reasons: list[str] = Field(default=[], examples=[["field 'ltv' was removed; old data will fail validation"]])
     path: list[str] = Field(default=[], examples=[["users.daily_active@1", "ltv-dashboard"]])
+    usage: UsageState | None = Field(default=None, description=USAGE_DESCRIPTION, examples=["read"])
+    last_read: date | None = Field(default=None, description="When it was last seen reading.", examples=["2026-11-03"])
+
+
+class UpstreamAnswer(Answer):
+    """A line that another one is derived from, and the fields that are used."""
+
+    line: str = Field(examples=["sales.orders@1"])
+    fields: list[str] = Field(
+        default=[],
+        description="Upstream fields that are used otherwise, such as in filters and joins. "
+        "Without fields and mappings, it is unknown which fields are used.",
+        examples=[["status"]],
+    )
+    mappings: dict[str, list[str]] = Field(
+        default={}, description="The upstream fields that each field is computed from.", examples=[{"net": ["total"]}]
+    )
+
+
+class LineageAnswer(Answer):
+    """What a line is derived from: as its contract declares it, completed by what runs observed."""
+
+    line: str = Field(examples=["finance.revenue@1"])
+    layer: Literal["raw", "change_feed", "product", "reconciliation", "publication"] | None = Field(
+        default=None, description="The layer in which a run publishes it, if one recorded it.", examples=["publication"]
+    )
+    upstreams: list[UpstreamAnswer]
 
 
 class ImpactAnswer(Answer):
@@ -68,6 +115,7 @@ class ImpactAnswer(Answer):
     required_version: str | None = Field(examples=["2.0.0"])
     affected: list[AffectedAnswer]
     more: int = Field(default=0, description="How many more are affected than are listed.", examples=[0])
+    hidden: int = Field(default=0, description="How many more are affected that you may not see.", examples=[0])
 
     def having(self, *effects: str) -> list[AffectedAnswer]:
         """Return the consumers on which the change has one of these effects."""
@@ -76,6 +124,10 @@ class ImpactAnswer(Answer):
 
 WAITS_FOR_CONSUMERS = "waits_for_consumers"
 WAITS_FOR_APPROVAL = "waits_for_approval"
+LIFECYCLE_STEP = "lifecycle_step"
+ID_REFUSED = "id_refused"
+NAMESPACE_OWNED = "namespace_owned"
+NAMESPACE_OF_OTHER_TEAM = "namespace_of_other_team"
 
 
 class ReasonAnswer(Answer):
@@ -93,6 +145,7 @@ class DecisionAnswer(Answer):
     answer: bool
     reasons: list[ReasonAnswer]
     affected: list[AffectedAnswer] = Field(default=[])
+    hidden: int = Field(default=0, description="How many more are affected that you may not see.", examples=[0])
     required_version: str | None = Field(default=None, examples=["2.0.0"])
 
     @property
@@ -126,6 +179,10 @@ class MapNodeAnswer(Answer):
     team: str | None = Field(
         default=None, description="Who owns the line, or whose consumer it is.", examples=["growth-platform"]
     )
+    health: HealthWord | None = Field(
+        default=None, description="The health of the line; null where nothing was judged lately.", examples=["healthy"]
+    )
+    cause: str = Field(default="", description="Why it is not healthy.", examples=["blocked by order_capture"])
 
 
 class MapEdgeAnswer(Answer):
@@ -136,6 +193,9 @@ class MapEdgeAnswer(Answer):
     kind: Literal["reads", "made_from", "published_by"]
     fields: list[str] = Field(
         default=[], description="Of the upstream line; none if it is unknown which.", examples=[["ltv", "plan"]]
+    )
+    usage: UsageState | None = Field(
+        default=None, description=f"Of an edge that reads. {USAGE_DESCRIPTION}", examples=["read"]
     )
 
 
@@ -206,10 +266,16 @@ class MigrationConsumerAnswer(Answer):
     critical: bool
     effect: Literal["hit", "unknown", "safe"]
     state: Literal["waiting", "acknowledged", "moved", "waived"] = Field(examples=["acknowledged"])
+    via: str | None = Field(
+        default=None,
+        description="The line it reads, if the change reaches it through that line: it acknowledges only.",
+        examples=["finance.revenue@1"],
+    )
     fields: list[str] = Field(
-        default=[], description="The fields of the old line that it reads.", examples=[["ltv", "plan"]]
+        default=[], description="The fields that it reads of the old line, or of `via`.", examples=[["ltv", "plan"]]
     )
     team: str | None = Field(default=None, examples=["analytics"])
+    confirmed: bool = True
     contact: str | None = Field(default=None, examples=["#analytics"])
     reason: str | None = Field(default=None, examples=["we will move with the May release"])
     until: date | None = None
@@ -218,9 +284,10 @@ class MigrationConsumerAnswer(Answer):
 
 
 class BoardAnswer(MigrationAnswer):
-    """A migration with where each of its consumers stands, and its proof."""
+    """A migration with the state of each consumer, and its proof."""
 
     consumers: list[MigrationConsumerAnswer]
+    hidden: int = Field(default=0, description="How many more consumers there are that you may not see.", examples=[0])
     proof: dict[str, Any] | None = None
 
 

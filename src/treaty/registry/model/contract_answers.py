@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from treaty.registry.model.incidents import HealthWord
 from treaty.registry.model.page import Answer
 from treaty.registry.report import CompatibilityIssue, CompatibilityReport
 
@@ -16,7 +17,9 @@ from treaty.registry.report import CompatibilityIssue, CompatibilityReport
 class Registration(Answer):
     """The result of a submission."""
 
-    status: Literal["registered", "proposed"]
+    status: Literal["registered", "proposed", "updated"] = Field(
+        description="`updated`: the version was registered before, and the document changed its status or deprecation."
+    )
     dataset_id: str = Field(examples=["users.daily_active"])
     version: str = Field(examples=["1.1.0"])
     compatibility: CompatibilityReport
@@ -32,6 +35,20 @@ class Registration(Answer):
         description="The critical consumers that are to acknowledge it first.",
         examples=[["ltv-dashboard"]],
     )
+    unconfirmed: list[str] = Field(
+        default_factory=list,
+        exclude_if=not_,
+        description="The critical consumers that it does not wait for, because their teams have not confirmed them.",
+        examples=[["audit-export"]],
+    )
+    lifecycle: str | None = Field(
+        default=None,
+        exclude_if=not_,
+        description="What became of the line if the document changed its status or deprecation.",
+        examples=["users.daily_active@1 is deprecated; sunset on 2027-03-31, retirement from 2027-04-07."],
+    )
+    unchanged: bool = Field(default=False, exclude=True)
+    """Whether the same document was registered before; over HTTP the status code shows it, and the body is the same."""
 
 
 class OwnerAnswer(Answer):
@@ -39,6 +56,21 @@ class OwnerAnswer(Answer):
 
     team: str = Field(examples=["growth-platform"])
     contact: str | None = Field(default=None, examples=["#growth-platform"])
+
+
+class NamespaceAnswer(Answer):
+    """A prefix of ids and the team that it belongs to."""
+
+    prefix: str = Field(examples=["pay."])
+    team: str = Field(examples=["payments"])
+    assigned_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    assigned_by: str = Field(examples=["platform-steward"])
+    other_contracts: list[str] = Field(
+        default=[],
+        description="When it is assigned: the contracts in it that belong to other teams, and stay with them.",
+        examples=[["pay.fraud_scores"]],
+    )
+    more: int = Field(default=0, description="How many more of these there are than are listed.", examples=[0])
 
 
 class VersionAnswer(Answer):
@@ -58,6 +90,10 @@ class VersionAnswer(Answer):
     announced_on: date | None = Field(default=None, examples=["2026-11-03"])
     sunset_on: date | None = Field(default=None, examples=["2027-03-31"])
     retire_on: date | None = Field(default=None, examples=["2027-04-07"])
+    replacement: str | None = Field(default=None, examples=["users.daily_active@2"])
+    reason: str | None = Field(
+        default=None, description="Why it is deprecated.", examples=["one model of users for all teams"]
+    )
 
 
 class DocumentAnswer(VersionAnswer):
@@ -77,6 +113,35 @@ class DocumentAnswer(VersionAnswer):
     )
 
 
+class EffectiveValueAnswer(Answer):
+    """One value of an effective contract, and the policy that it comes from."""
+
+    path: str = Field(examples=["sla.freshness"])
+    value: Any = Field(examples=["24 h"])
+    origin: str | None = Field(
+        default=None,
+        description="The policy and its version; null if the contract states it.",
+        examples=["policy 1.0.0"],
+    )
+
+
+class EffectiveAnswer(DocumentAnswer):
+    """One version with its effective document: what it states itself and what it inherits from its policies."""
+
+    policies: list[str] = Field(
+        description="The policies that bind it, nearest first.", examples=[["policy/sales 1.0.0"]]
+    )
+    values: list[EffectiveValueAnswer]
+
+
+class MatchAnswer(Answer):
+    """Where a word of a search was found, case-folded."""
+
+    part: Literal["name", "field", "owner", "domain", "tag", "meaning"] = Field(examples=["field"])
+    word: str = Field(description="The word that matched; not the one sent if that has a typo.", examples=["plan"])
+    text: str = Field(description="The name or text that contains it.", examples=["plan"])
+
+
 class ContractAnswer(Answer):
     """A contract as a search finds it."""
 
@@ -90,10 +155,14 @@ class ContractAnswer(Answer):
     status: str = Field(description="Of the version that is named.", examples=["active"])
     owners: list[OwnerAnswer] = Field(default=[])
     consumers: int = Field(default=0, description="How many read one of its lines.", examples=[2])
-    health: Literal["healthy", "warning", "failing"] | None = Field(
-        default=None, description="Its worst newest measure; null where nothing was judged."
+    health: HealthWord | None = Field(
+        default=None, description="The health of its worst line; null where nothing was judged lately."
+    )
+    cause: str = Field(
+        default="", description="Why it is not healthy.", examples=["freshness 31 h > 24 h", "blocked by order_capture"]
     )
     updated_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    matches: list[MatchAnswer] = Field(default=[], description="For searches for words: where each was found.")
 
 
 class OverviewAnswer(Answer):
@@ -116,12 +185,17 @@ class LineAnswer(Answer):
 
     line: str = Field(examples=["users.daily_active@1"])
     namespace: str = Field(examples=["users_daily_active_v1"])
-    status: str = Field(examples=["active"])
+    status: str = Field(description="Of its highest released version.", examples=["active"])
     versions: int = Field(examples=[2])
     latest: str = Field(examples=["1.1.0"])
+    current: str = Field(description="The highest released version, which speaks for the line.", examples=["1.1.0"])
     latest_active: str | None = Field(default=None, examples=["1.1.0"])
+    announced_on: date | None = None
     sunset_on: date | None = None
     retire_on: date | None = None
+    replacement: str | None = None
+    deprecation_uri: str | None = None
+    reason: str | None = Field(default=None, description="Why it is deprecated.")
     consumers: int = Field(examples=[2])
 
 
@@ -141,7 +215,7 @@ class ChangeAnswer(Answer):
 
 
 class DiffAnswer(Answer):
-    """What judging two versions says."""
+    """The result of judging two versions."""
 
     contract: str = Field(examples=["users.daily_active"])
     before: str | None = Field(examples=["1.1.0"])
@@ -165,6 +239,10 @@ class StepAnswer(Answer):
     reason: str = Field(examples=["the sunset date was reached"])
 
 
+SORTS = ("name", "meaning", "owner", "status", "consumers", "changed")
+"""What a search can be sorted by."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """What is looked for; every part that is given must fit."""
@@ -178,7 +256,9 @@ class Query:
     tier: str | None = None
     status: str | None = None
     health: str | None = None
-    """The health of its measures: healthy, warning or failing; None without measures."""
+    """healthy, warning, blocked, failing, or none (nothing was judged lately)."""
+    sort: str | None = None
+    """One of SORTS, `-` before it for descending; by id if None."""
 
 
 class ViolationAnswer(Answer):
@@ -188,6 +268,7 @@ class ViolationAnswer(Answer):
     kind: str = Field(examples=["sla_relaxed"])
     path: str = Field(examples=["sla.freshness"])
     message: str = Field(examples=["service level sla.freshness is relaxed: 12 h -> 48 h"])
+    severity: Literal["error", "warning", "info"] = "error"
     waived_by: str | None = Field(default=None, examples=["growth-platform"])
 
 
@@ -200,7 +281,7 @@ class ChildAnswer(Answer):
 
 
 class PolicyCheckAnswer(Answer):
-    """What the policies above a contract say to it, and what it would say to those below it."""
+    """The terms of a contract that are weaker than its policies require, and the same for the contracts below it."""
 
     contract: str = Field(examples=["users.daily_active"])
     version: str = Field(examples=["1.1.0"])
@@ -209,9 +290,9 @@ class PolicyCheckAnswer(Answer):
     children: list[ChildAnswer] = Field(default=[])
 
     @property
-    def holds(self) -> bool:
-        """Whether nothing that stands is weaker than a policy asks."""
-        return all(violation.waived_by for violation in self.violations)
+    def is_met(self) -> bool:
+        """Whether no violation is an error, apart from waived ones."""
+        return all(violation.waived_by or violation.severity != "error" for violation in self.violations)
 
 
 class WaiverAnswer(Answer):
@@ -227,6 +308,16 @@ class WaiverAnswer(Answer):
     granted_by: str = Field(examples=["data-stewards"])
     granted_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
     revoked_at: datetime | None = None
+    ended_at: datetime | None = Field(
+        default=None, description="When its owner was notified that its last day is over."
+    )
+    in_force: bool = Field(
+        default=True, description="Whether it is in force now: neither revoked nor past its last day."
+    )
+
+    def is_in_force(self, today: date) -> bool:
+        """Return whether the waiver is in force on a day; the last day counts."""
+        return self.revoked_at is None and today <= self.until
 
 
 class ProposalAnswer(Answer):

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from treaty.registry.model.incidents import HealthWord
 from treaty.registry.model.page import Answer
 
 ActivityKind = Literal[
@@ -74,7 +75,7 @@ class TeamAnswer(Answer):
 
 
 class AuditAnswer(Answer):
-    """Who did what, when; each entry holds the hash of the one before it."""
+    """Who did what, when; each entry contains the hash of the one before it."""
 
     seq: int = Field(examples=[1])
     at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
@@ -91,7 +92,7 @@ class AuditAnswer(Answer):
 
 
 class BreakAnswer(Answer):
-    """Where the audit log does not hold."""
+    """A place where the audit log is not intact."""
 
     seq: int = Field(examples=[1])
     reason: str = Field(examples=["every reader of ltv has moved to revenue.lifetime"])
@@ -150,6 +151,11 @@ class TokenAnswer(Answer):
 
     id: str = Field(examples=["e3da3c37ff84"])
     name: str = Field(examples=["ci of growth-platform"])
+    identity: str = Field(
+        default="",
+        description="Who the token acts as; separation of duties compares it.",
+        examples=["token:e3da3c37ff84"],
+    )
     role: str = Field(examples=["contributor"])
     team: str | None = Field(default=None, examples=["growth-platform"])
     scopes: list[str] = Field(examples=[["read", "write"]])
@@ -157,6 +163,48 @@ class TokenAnswer(Answer):
     created_by: str = Field(examples=["admin"])
     expires_at: datetime = Field(examples=["2027-02-01T14:05:00Z"])
     revoked_at: datetime | None = None
+    last_used_at: datetime | None = Field(
+        default=None, description="Within minutes; null if no use was recorded.", examples=["2026-11-03T14:05:00Z"]
+    )
+    unused: bool = Field(
+        default=False, description="Whether it is valid and was not used for the days of `access.unused_token_days`."
+    )
+
+
+class SessionAnswer(Answer):
+    """A browser session, without its secret."""
+
+    id: str = Field(examples=["9f86d081884c7d65"])
+    name: str = Field(examples=["sales-steward"])
+    identity: str = Field(examples=["https://login.example.com#a1b2"])
+    token: str | None = Field(default=None, description="The token that it began with.", examples=["e3da3c37ff84"])
+    created_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    seen_at: datetime = Field(description="Within minutes.", examples=["2026-11-03T14:25:00Z"])
+    expires_at: datetime = Field(examples=["2026-11-04T02:05:00Z"])
+
+
+class ErasureAnswer(Answer):
+    """What the erasure of a name changed, or would change."""
+
+    id: str = Field(description="The id that stays in place of the name.", examples=["a_5d41402abc4b"])
+    entries: int = Field(description="Entries of the audit log that now show the id.", examples=[120])
+    rows: int = Field(description="Rows of the other tables that now show the id.", examples=[48])
+    notices: int = Field(description="Notices whose text contained the name.", examples=[2])
+    sessions: int = Field(description="Browser sessions that were deleted.", examples=[1])
+    dry_run: bool = Field(description="Whether nothing was changed.", examples=[False])
+    overwritten: bool = Field(
+        description="Whether the place in the database file where the name was is overwritten.", examples=[True]
+    )
+
+
+class KeyErasureAnswer(Answer):
+    """The record of the erasure of a key from the tables of a pipeline, without the key."""
+
+    line: str = Field(examples=["users.daily_active@1"])
+    fields: list[str] = Field(description="The fields of the key.", examples=[["user_id"]])
+    rows: int = Field(description="Raw rows that were erased.", examples=[12])
+    tables: list[str] = Field(description="The tables that held the key.", examples=[["raw.signups"]])
+    audit: int = Field(description="The number of the entry in the audit log.", examples=[1042])
 
 
 class MintedAnswer(TokenAnswer):
@@ -171,9 +219,10 @@ Health = Literal["healthy", "warning", "failing"]
 
 
 class MeasureAnswer(Answer):
-    """One number about a contract's data at one moment, and how it stands to what is promised."""
+    """One number about a contract's data at one moment, and how it compares with what is promised."""
 
     contract: str = Field(examples=["users.daily_active"])
+    line: str = Field(description="The line that was measured.", examples=["users.daily_active@1"])
     name: str = Field(examples=["freshness"])
     at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
     value: float = Field(examples=[720])
@@ -206,18 +255,50 @@ class GridRowAnswer(Answer):
     contract: str = Field(examples=["users.daily_active"])
     name: str | None = Field(default=None, examples=["Daily active users"])
     domain: str | None = Field(default=None, examples=["growth"])
-    health: Health | None = Field(default=None, examples=["healthy"])
+    health: HealthWord | None = Field(default=None, examples=["healthy"])
+    cause: str = Field(default="", description="Why it is not healthy.", examples=["freshness 31 h > 24 h"])
     days: list[DayAnswer]
 
 
+class UpgradeStepAnswer(Answer):
+    """One migration of the database, and the statements that it runs."""
+
+    revision: str = Field(examples=["0013"])
+    summary: str = Field(examples=["A second signing secret of a channel."])
+    statements: list[str] = Field(examples=[["ALTER TABLE channels ADD COLUMN previous_secret TEXT"]])
+
+
+class UpgradeAnswer(Answer):
+    """What an upgrade of the database did, or would do, and whether the audit log is whole afterwards."""
+
+    before: str | None = Field(examples=["0012"])
+    after: str = Field(examples=["0013"])
+    dry_run: bool
+    steps: list[UpgradeStepAnswer]
+    audit: AuditCheckAnswer
+
+
+class RetentionAnswer(Answer):
+    """How many rows were deleted because they are old, or would be."""
+
+    dry_run: bool
+    notices: int = Field(examples=[12])
+    deliveries: int = Field(examples=[30])
+    measures: int = Field(examples=[4_000])
+    secrets: int = Field(examples=[1])
+    lineage_events: int = Field(default=0, examples=[2_000])
+    evidence: int = Field(default=0, description="Closed incidents without their evidence now.", examples=[3])
+
+
 class ChannelAnswer(Answer):
-    """Where a party gets its notices; the secret and what a URL may hold of it are not shown."""
+    """Where a party receives its notices; the secret, and parts of a URL that may contain it, are not shown."""
 
     id: int = Field(examples=[5])
     party: str = Field(examples=["growth-platform"])
     kind: str = Field(examples=["webhook"])
     target: str = Field(examples=["https://hooks.example.org"])
     signed: bool
+    rotates_until: datetime | None = Field(default=None, examples=["2026-11-10T14:05:00Z"])
     added_by: str = Field(examples=["ci of growth-platform"])
     added_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
 

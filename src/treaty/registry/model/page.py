@@ -77,7 +77,7 @@ def after(text: str | None, *start: Key) -> tuple[Key, ...]:
 
 
 def _is_storable(part: Key) -> bool:
-    """Tell whether the database can store this: no large number, NUL or unpaired surrogate."""
+    """Return whether the database can store this: no large number, NUL or unpaired surrogate."""
     if isinstance(part, int):
         return abs(part) < 2**63
     return not any(sign == "\x00" or "\ud800" <= sign <= "\udfff" for sign in part)

@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from urllib.parse import quote, urlsplit
 
 from treaty.errors import InvalidDocument
-from treaty.registry.notices.addresses import AddressRule, Resolve, checked_address, parse_host, system_resolve
+from treaty.registry.notices.addresses import (
+    Address,
+    AddressRefused,
+    AddressRule,
+    Resolve,
+    checked_address,
+    parse_host,
+    system_resolve,
+)
 
 
 class ChannelKind(StrEnum):
@@ -21,6 +30,13 @@ class ChannelKind(StrEnum):
     LOG = "log"
 
 
+WEB_KINDS = frozenset({ChannelKind.WEBHOOK, ChannelKind.SLACK})
+"""Kinds whose target is a URL, which may contain a secret."""
+
+HIDDEN = "…"
+"""What is shown in place of a secret."""
+
+
 @dataclass(frozen=True, repr=False)
 class Channel:
     """One place where a party wants its notices."""
@@ -30,6 +46,15 @@ class Channel:
     kind: ChannelKind
     target: str
     secret: str | None = None
+    previous_secret: str | None = None
+    previous_until: datetime | None = None
+
+    def signing_secrets(self, now: datetime) -> tuple[str, ...]:
+        """Return the secrets that sign a request now: while a secret is replaced, the new one and the previous one."""
+        if self.secret is None:
+            return ()
+        is_live = self.previous_secret is not None and self.previous_until is not None and now < self.previous_until
+        return (self.secret, self.previous_secret) if is_live and self.previous_secret else (self.secret,)
 
     def __repr__(self) -> str:
         """Show the channel without its secret and without the path of its URL, which may be one."""
@@ -38,12 +63,12 @@ class Channel:
 
 def shown_target(channel: Channel) -> str:
     """Return as much of the target as may be shown: of a URL only scheme and host."""
-    if channel.kind not in (ChannelKind.WEBHOOK, ChannelKind.SLACK):
+    if channel.kind not in WEB_KINDS:
         return channel.target
     try:
-        return f"{parse_web_target(channel.target).origin}/…"
+        return f"{parse_web_target(channel.target).origin}/{HIDDEN}"
     except InvalidDocument:
-        return "…"
+        return HIDDEN
 
 
 def parse_channel_kind(text: str) -> ChannelKind:
@@ -55,11 +80,51 @@ def parse_channel_kind(text: str) -> ChannelKind:
         raise InvalidDocument(f"unknown kind of channel {text[:40]!r}; use one of: {kinds}") from None
 
 
+@dataclass(frozen=True)
+class WebPolicy:
+    """Which URLs a channel may have besides the rule on addresses: https, and hosts that are allowed.
+
+    A host is allowed by its name or by a pattern such as `*.example.org`, which matches every name below it; without
+    any pattern, every host is allowed. Plain http is allowed to loopback addresses if private addresses are.
+    """
+
+    allow_http: bool = False
+    hosts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hosts", tuple(map(_parse_pattern, self.hosts)))
+
+    def check(self, target: WebTarget, address: Address) -> None:
+        """Raise AddressRefused if a URL is not allowed; the address is the one that its host resolved to."""
+        if target.scheme != "https" and not self.allow_http and not address.is_loopback:
+            raise AddressRefused("the URL is not https; use one that is, or set notices.allow_http")
+        if self.hosts and not any(_matches_host(target.host, pattern) for pattern in self.hosts):
+            raise AddressRefused(f"{target.host} is not among the allowed hosts; see notices.hosts")
+
+
+def _parse_pattern(text: str) -> str:
+    """Return a host or pattern in lower case."""
+    below = text.removeprefix("*.")
+    return f"*.{parse_host(below)}" if below != text else parse_host(text)
+
+
+def _matches_host(host: str, pattern: str) -> bool:
+    return host.endswith(pattern[1:]) if pattern.startswith("*.") else host == pattern
+
+
 def check_channel(
-    kind: ChannelKind, target: str, rule: AddressRule = AddressRule.PUBLIC_ONLY, resolve: Resolve = system_resolve
+    kind: ChannelKind,
+    target: str,
+    rule: AddressRule = AddressRule.PUBLIC_ONLY,
+    resolve: Resolve = system_resolve,
+    policy: WebPolicy | None = None,
 ) -> None:
-    """Refuse a target that is malformed, or that leads to where the rule does not allow."""
-    _CHECKS[kind](target, rule, resolve)
+    """Refuse a target that is malformed, or that leads to where the rule or the policy do not allow."""
+    if kind in WEB_KINDS:
+        web = parse_web_target(target)
+        (policy or WebPolicy()).check(web, checked_address(web.host, web.port, rule, resolve))
+    else:
+        _CHECKS[kind](target)
 
 
 _LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
@@ -69,12 +134,7 @@ _LOGGER = re.compile(r"([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*)?")
 _MAX_LOGGER_LENGTH = 100
 
 
-def _check_web(target: str, rule: AddressRule, resolve: Resolve) -> None:
-    web = parse_web_target(target)
-    checked_address(web.host, web.port, rule, resolve)
-
-
-def _check_email(target: str, rule: AddressRule, resolve: Resolve) -> None:
+def _check_email(target: str) -> None:
     local, at, domain = target.rpartition("@")
     fits = len(target) <= _MAX_EMAIL_LENGTH and len(local) <= _MAX_LOCAL_PART_LENGTH
     if not (at and fits and domain.isascii() and "." in domain and _LOCAL_PART.fullmatch(local)):
@@ -82,14 +142,12 @@ def _check_email(target: str, rule: AddressRule, resolve: Resolve) -> None:
     parse_host(domain)
 
 
-def _check_log(target: str, rule: AddressRule, resolve: Resolve) -> None:
+def _check_log(target: str) -> None:
     if len(target) > _MAX_LOGGER_LENGTH or not _LOGGER.fullmatch(target):
         raise InvalidDocument(f"{target[:80]!r} is not a logger name; use letters, digits, _ - and dots, or nothing")
 
 
-_CHECKS: dict[ChannelKind, Callable[[str, AddressRule, Resolve], None]] = {
-    ChannelKind.WEBHOOK: _check_web,
-    ChannelKind.SLACK: _check_web,
+_CHECKS: dict[ChannelKind, Callable[[str], None]] = {
     ChannelKind.EMAIL: _check_email,
     ChannelKind.LOG: _check_log,
 }

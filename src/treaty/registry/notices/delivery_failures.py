@@ -1,4 +1,4 @@
-"""Delivery failures and retry times; messages hold no secrets."""
+"""Delivery failures and retry times; messages contain no secrets."""
 
 from __future__ import annotations
 

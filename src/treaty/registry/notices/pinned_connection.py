@@ -74,7 +74,7 @@ class PinnedNetwork(httpcore2.NetworkBackend):
 
 
 class TimedStream(httpcore2.NetworkStream):
-    """A connection on which each step gets only the time left until the deadline."""
+    """A connection on which each step has only the time left until the deadline."""
 
     def __init__(self, stream: httpcore2.NetworkStream, deadline: Deadline) -> None:
         self._stream = stream

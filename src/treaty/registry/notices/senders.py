@@ -7,7 +7,7 @@ import hmac
 import logging
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
@@ -15,7 +15,7 @@ import httpcore2
 
 from treaty.errors import InvalidDocument
 from treaty.registry.notices.addresses import AddressRefused, AddressRule, HostUnknown, checked_address
-from treaty.registry.notices.channels import Channel, ChannelKind, WebTarget, parse_web_target
+from treaty.registry.notices.channels import Channel, ChannelKind, WebPolicy, WebTarget, parse_web_target
 from treaty.registry.notices.delivery_failures import MAX_DELAY, DeliveryFailed, NoAnswer
 from treaty.registry.notices.mail import MailSettings, mail
 from treaty.registry.notices.messages import Notice, email_message, log_line, one_line, slack_body, webhook_body
@@ -35,6 +35,7 @@ class Outlet:
     rule: AddressRule = AddressRule.PUBLIC_ONLY
     mail: MailSettings | None = None
     wire: Wire = SYSTEM_WIRE
+    policy: WebPolicy = field(default_factory=WebPolicy)
 
     def send(self, notice: Notice, channel: Channel, now: datetime) -> None:
         """Send the notice; the delivery worker uses this as its sender."""
@@ -82,9 +83,9 @@ def _post(body: bytes, notice: Notice, channel: Channel, outlet: Outlet, now: da
         "Treaty-Notice-Id": _header(notice.id),
         "Treaty-Notice-Kind": _header(notice.kind),
     }
-    if channel.secret:
-        headers[SIGNATURE_HEADER] = sign(channel.secret, body, now)
-    post(target, headers, body, outlet.rule, now, outlet.wire)
+    if secrets := channel.signing_secrets(now):
+        headers[SIGNATURE_HEADER] = sign(secrets[0], body, now, *secrets[1:])
+    post(target, headers, body, outlet.rule, now, outlet.wire, outlet.policy)
 
 
 def _header(text: str) -> str:
@@ -105,10 +106,10 @@ TOLERANCE = timedelta(minutes=5)
 _PART = re.compile(r"(t=[0-9]{1,12}|v1=[0-9a-f]{64})")
 
 
-def sign(secret: str, body: bytes, now: datetime) -> str:
-    """Return the value of the signature header for a body sent now."""
+def sign(secret: str, body: bytes, now: datetime, *previous: str) -> str:
+    """Return the value of the signature header for a body sent now, with a signature by each secret."""
     seconds = int(now.timestamp())
-    return f"t={seconds},v1={_digest(secret, seconds, body)}"
+    return ",".join((f"t={seconds}", *(f"v1={_digest(one, seconds, body)}" for one in (secret, *previous))))
 
 
 def verify(secret: str, header: str, body: bytes, now: datetime, tolerance: timedelta = TOLERANCE) -> bool:
@@ -134,12 +135,19 @@ _MAX_REASON_LENGTH = 200
 
 
 def post(
-    target: WebTarget, headers: Mapping[str, str], body: bytes, rule: AddressRule, now: datetime, wire: Wire
+    target: WebTarget,
+    headers: Mapping[str, str],
+    body: bytes,
+    rule: AddressRule,
+    now: datetime,
+    wire: Wire,
+    policy: WebPolicy,
 ) -> None:
     """Post the body; anything but a 2xx in time raises DeliveryFailed, without the path of the URL."""
     deadline = Deadline(wire.seconds() + wire.answer_within, wire.seconds)
     try:
         address = checked_address(target.host, target.port, rule, wire.resolve)
+        policy.check(target, address)
     except HostUnknown as error:
         raise NoAnswer(str(error)) from None
     except AddressRefused as error:
@@ -160,7 +168,7 @@ def post(
 def _exchange(
     target: WebTarget, headers: Mapping[str, str], body: bytes, wire: Wire, network: PinnedNetwork
 ) -> tuple[int, str | None]:
-    """Return the status and what it says about trying again."""
+    """Return the status, and the Retry-After header if there is one."""
     # Below httpx2 on purpose: that logs whole URLs, and has no place for a network of ours.
     url = httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
     every = [("Host", target.authority), ("Connection", "close"), *headers.items()]

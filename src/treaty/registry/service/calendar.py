@@ -14,6 +14,7 @@ from treaty.registry.model.operation_answers import UpcomingKind
 from treaty.registry.store import Connection, migration_records, subscriptions, versions
 from treaty.registry.store.teams import Realm, realm_of
 from treaty.registry.store.versions import StoredVersion
+from treaty.registry.store.visibility import Visibility
 
 MAX_DAYS = 3_660
 _MAX_DATES = 5_000
@@ -58,6 +59,7 @@ class _Day:
 
 def upcoming(
     connection: Connection,
+    visibility: Visibility,
     today: date,
     days: int,
     contract: str | None,
@@ -69,8 +71,9 @@ def upcoming(
     if not 1 <= days <= MAX_DAYS:
         raise InvalidDocument(f"days must be 1 to {MAX_DAYS:,}, not {days}")
     until = today + timedelta(days=days)
-    realm = realm_of(connection, team) if team is not None else None
-    near = [*_of_versions(connection, until, today), *_of_migrations(connection, until)]
+    realm = realm_of(connection, visibility, team) if team is not None else None
+    dates = [*_version_dates(connection, until, today), *_migration_ends(connection, until)]
+    near = [day for day in dates if visibility.sees(day.line.contract)]
     wanted = [day for day in near if contract in (None, day.line.contract) and _concerns(realm, day.line)]
     nearest = sorted((day for day in wanted if day.place > after), key=lambda day: day.place)[:limit]
     readers = subscriptions.count_readers(connection, {day.line for day in nearest})
@@ -81,7 +84,7 @@ def _concerns(realm: Realm | None, line: Line) -> bool:
     return realm is None or line.contract in realm.owned or line in realm.lines
 
 
-def _of_versions(connection: Connection, until: date, today: date) -> list[_Day]:
+def _version_dates(connection: Connection, until: date, today: date) -> list[_Day]:
     """Return the dates of lines; versions with the same date are grouped."""
     result: dict[tuple[Line, UpcomingKind, date], _Day] = {}
     for version in versions.versions_dated_until(connection, until, _MAX_DATES):
@@ -94,13 +97,16 @@ def _of_versions(connection: Connection, until: date, today: date) -> list[_Day]
 
 
 def _days(version: StoredVersion, until: date, today: date) -> Iterator[tuple[UpcomingKind, date]]:
+    by_expiry = version.status is Status.ACTIVE and version.announced_on == version.expires_on
     for kind, name in _AHEAD.get(version.status, ()):
+        if by_expiry and kind != "expiry":
+            continue
         on: date | None = getattr(version, name)
         if on is not None and on <= until and (on >= today or version.status is Status.SUNSET):
             yield kind, on
 
 
-def _of_migrations(connection: Connection, until: date) -> Iterator[_Day]:
+def _migration_ends(connection: Connection, until: date) -> Iterator[_Day]:
     for migration in migration_records.ending(connection, until, _MAX_DATES):
         if migration.ends_on is not None:
             owners = frozenset({migration.owner} if migration.owner else ())

@@ -1,4 +1,4 @@
-"""Signed checkpoints of the audit log, kept outside the database: whoever owns the database cannot forge them."""
+"""Signed checkpoints of the audit log, kept outside the database, so that its owner cannot forge them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from treaty.errors import InvalidDocument, Unavailable
 from treaty.registry.documents import canonical_json
 from treaty.registry.model import BreakAnswer, CheckpointAnswer, HeadAnswer
-from treaty.registry.notices.channels import parse_web_target
+from treaty.registry.notices.channels import WebPolicy, parse_web_target
 from treaty.registry.notices.delivery_failures import DeliveryFailed
 from treaty.registry.notices.pinned_connection import SYSTEM_WIRE
 from treaty.registry.notices.senders import USER_AGENT, post
@@ -21,6 +21,9 @@ from treaty.registry.rules import CheckpointRules
 from treaty.registry.service.context import Context
 from treaty.registry.store import audit_log
 from treaty.registry.store.audit_check import Head
+
+_ANY_URL = WebPolicy(allow_http=True)
+"""The URL for checkpoints is a setting; the policy for channels is about URLs that users save."""
 
 
 def publish_checkpoint(context: Context, *, after: int = 0) -> CheckpointAnswer | None:
@@ -110,6 +113,6 @@ def _post(url: str, checkpoint: CheckpointAnswer, context: Context) -> None:
     body = checkpoint.model_dump_json().encode()
     target = parse_web_target(url)
     try:
-        post(target, headers, body, context.rules.addresses, context.now, SYSTEM_WIRE)
+        post(target, headers, body, context.rules.addresses, context.now, SYSTEM_WIRE, _ANY_URL)
     except DeliveryFailed as error:
         raise Unavailable(f"cannot send a checkpoint to {target.origin}: {error}") from None

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
-from treaty.contracts.model import Contract, Field
-from treaty.contracts.paths import FieldPath
-from treaty.contracts.versions import Line, parse_line
-from treaty.errors import InvalidDocument, Refused
-from treaty.governance.lifecycle import EXISTING_CONSUMERS, NEW_CONSUMERS, ConsumerAdmission
-from treaty.registry.access.actors import Actor
-from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.consumers.dependencies import MadeFrom, parse_layer
+from treaty.contracts.versions import parse_line
+from treaty.errors import InvalidDocument
+from treaty.registry.access.permissions import Action
 from treaty.registry.api import ConsumersApi
 from treaty.registry.documents import Document, check_name
 from treaty.registry.model import (
@@ -20,24 +15,27 @@ from treaty.registry.model import (
     DomainsAnswer,
     GraphAnswer,
     ImpactAnswer,
+    LineageAnswer,
     MapAnswer,
     Page,
     SubscriptionAnswer,
 )
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
-from treaty.registry.not_found import no_line, not_reading
-from treaty.registry.service import decisions, dependencies
-from treaty.registry.service import dependencies as depends
+from treaty.registry.service import decisions, dependencies, dependency_maps, line_lineage
 from treaty.registry.service import judgement as candidates
+from treaty.registry.service.confirmations import challenge, confirm
 from treaty.registry.service.context import Context
-from treaty.registry.service.lifecycle import status_of_line
-from treaty.registry.store import Connection, subscriptions, versions
-from treaty.registry.store.subscriptions import Subscribed
+from treaty.registry.service.retirement import Days
+from treaty.registry.service.subscriptions import (
+    parse_subscription,
+    subscribe,
+    subscription_answer,
+    unsubscribe,
+    warnings_for,
+)
+from treaty.registry.store import Connection, subscriptions
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.versions import StoredVersion
-
-_MAX_TEXT_LENGTH = 2_000
-_MAX_FIELDS = 2_000
+from treaty.registry.store.visibility import Visibility
 
 
 class Consumers(ConsumersApi):
@@ -59,24 +57,48 @@ class Consumers(ConsumersApi):
         team: str | None = None,
     ) -> SubscriptionAnswer:
         """Declare that a consumer depends on a line; without fields, every change may affect it."""
-        for text, what in ((consumer, "consumer"), *([(team, "team")] if team is not None else [])):
-            check_name(text, what)
-        for value in (purpose, latency, contact):
-            if value is not None and (len(value) > _MAX_TEXT_LENGTH or "\x00" in value):
-                raise InvalidDocument(
-                    f"purpose, latency and contact have {_MAX_TEXT_LENGTH:,} characters at most, no NUL"
-                )
-        if len(fields) > _MAX_FIELDS:
-            raise InvalidDocument(f"more than {_MAX_FIELDS:,} fields; name the objects that contain them")
-        subscription = Subscription(
-            consumer, parse_line(line), _class(consumer_class), parse_fields(list(fields)), purpose, latency, contact
+        subscription = parse_subscription(
+            consumer, line, consumer_class, fields, purpose=purpose, latency=latency, contact=contact
         )
-        return self._context.write(lambda transaction: subscribe(transaction, self._context.actor, subscription, team))
+        if team is not None:
+            check_name(team, "team")
+        context = self._context
+        return context.write(
+            lambda transaction: subscribe(
+                transaction, context.actor, context.rules, context.sight(transaction), subscription, team
+            )
+        )
 
     def unsubscribe(self, consumer: str, line: str) -> SubscriptionAnswer:
         """End a subscription."""
         parsed = parse_line(line)
-        return self._context.write(lambda transaction: unsubscribe(transaction, self._context.actor, consumer, parsed))
+        context = self._context
+        return context.write(
+            lambda transaction: unsubscribe(transaction, context.actor, context.sight(transaction), consumer, parsed)
+        )
+
+    def confirm(self, consumer: str, line: str) -> SubscriptionAnswer:
+        """Confirm a subscription that another team declared; only the consumer's own team and stewards may."""
+        parsed = parse_line(line)
+        context = self._context
+
+        def unit(transaction: Transaction) -> SubscriptionAnswer:
+            confirmed = confirm(transaction, context.actor, context.sight(transaction), consumer, parsed)
+            return subscription_answer(confirmed, warnings_for(transaction.connection, parsed))
+
+        return context.write(unit)
+
+    def challenge(self, consumer: str, line: str) -> SubscriptionAnswer:
+        """Ask the team of an unconfirmed consumer to confirm it in time; otherwise it no longer counts."""
+        parsed = parse_line(line)
+        context = self._context
+
+        def unit(transaction: Transaction) -> SubscriptionAnswer:
+            sight = context.sight(transaction)
+            challenged = challenge(transaction, context.actor, sight, context.rules, consumer, parsed)
+            return subscription_answer(challenged, warnings_for(transaction.connection, parsed))
+
+        return context.write(unit)
 
     def subscriptions(
         self,
@@ -92,12 +114,14 @@ class Consumers(ConsumersApi):
         name, of, major = after(cursor, "", "", -1)
         start = (str(name), str(of), int(major)) if cursor else None
 
-        def read(connection: Connection) -> list[SubscriptionAnswer]:
-            listed = subscriptions.page_of_subscriptions(connection, contract, consumer, team, start, limit + 1)
+        def read(connection: Connection, visibility: Visibility) -> list[SubscriptionAnswer]:
+            listed = subscriptions.page_of_subscriptions(
+                connection, visibility, contract, consumer, team, start, limit + 1
+            )
             warned = {
                 line: warnings_for(connection, line) for line in {subscriber.subscription.line for subscriber in listed}
             }
-            return [answer(subscriber, warned[subscriber.subscription.line]) for subscriber in listed]
+            return [subscription_answer(subscriber, warned[subscriber.subscription.line]) for subscriber in listed]
 
         rows = self._context.read(read)
         return page_of(rows, limit, _place)
@@ -112,12 +136,14 @@ class Consumers(ConsumersApi):
             raise InvalidDocument(f"unknown direction {direction[:40]!r}; use upstream or downstream")
         if depth is not None and depth < 1:
             raise InvalidDocument(f"depth must be 1 or more, not {depth}")
-        reach = self._context.read(
-            lambda connection: self._context.dependencies.reach(
-                connection, depends.node_named(connection, node), direction, depth
-            )
-        )
-        return depends.graph_answer(reach, direction)
+        known = self._context.dependencies
+
+        def read(connection: Connection, visibility: Visibility) -> GraphAnswer:
+            origin = dependencies.node_named(connection, visibility, node)
+            reach = known.reach(connection, visibility, origin, direction, depth)
+            return dependencies.graph_answer(connection, reach, direction, known.window)
+
+        return self._context.read(read)
 
     def map(
         self,
@@ -130,217 +156,87 @@ class Consumers(ConsumersApi):
     ) -> MapAnswer:
         """Return the graph around a line, contract or consumer, of a domain, or all of it, up to `limit` nodes."""
         check_limit(limit)
-        if direction not in dependencies.WAYS:
-            raise InvalidDocument(f"unknown direction {direction[:40]!r}; use one of: {', '.join(dependencies.WAYS)}")
+        if direction not in dependency_maps.DIRECTIONS:
+            raise InvalidDocument(
+                f"unknown direction {direction[:40]!r}; use one of: {', '.join(dependency_maps.DIRECTIONS)}"
+            )
         if hops is not None and hops < 1:
             raise InvalidDocument(f"hops must be 1 or more, not {hops}")
         if node is not None and domain is not None:
             raise InvalidDocument("ask around a node or for a domain, not both")
-        known = self._context.dependencies
-        if node is None:
-            return self._context.read(lambda connection: dependencies.map_of(connection, known, domain, limit))
-        return self._context.read(
-            lambda connection: dependencies.map_around(connection, known, node, hops, direction, limit)
-        )
+        known, now = self._context.dependencies, self._context.now
+
+        def draw(connection: Connection, visibility: Visibility) -> MapAnswer:
+            if node is None:
+                answer = dependency_maps.map_of(connection, visibility, known, domain, limit)
+            else:
+                answer = dependency_maps.map_around(connection, visibility, known, node, hops, direction, limit)
+            return dependency_maps.with_health(connection, visibility, now, answer)
+
+        return self._context.read(draw)
 
     def domains(self) -> DomainsAnswer:
         """Return the domains and the number of dependencies between them."""
-        return self._context.read(lambda connection: dependencies.domains_of(connection, self._context.dependencies))
+        known = self._context.dependencies
+        return self._context.read(
+            lambda connection, visibility: dependency_maps.domains_of(connection, visibility, known)
+        )
+
+    def lineage(self, line: str) -> LineageAnswer:
+        """Return what a line is derived from, by field where that is known."""
+        parsed = parse_line(line)
+        return self._context.read(
+            lambda connection, visibility: line_lineage.lineage_of(connection, visibility, parsed)
+        )
+
+    def record_lineage(
+        self, line: str, upstreams: Sequence[MadeFrom] | None, *, layer: str | None = None
+    ) -> LineageAnswer:
+        """Store the lineage that a run observed; it replaces that of earlier runs and completes what is declared.
+
+        `layer` is the layer in which the run publishes the line; None for either leaves what was recorded before.
+        """
+        context, parsed, named = self._context, parse_line(line), parse_layer(layer)
+        return context.write(
+            lambda transaction: line_lineage.record_lineage(
+                transaction, context.actor, context.sight(transaction), parsed, upstreams, named
+            )
+        )
 
     def impact(self, document: Document, *, compatibility: str | None = None) -> ImpactAnswer:
         """Return which consumers and lines a new version affects, by field."""
-        candidate = self._context.prepared(document)
-        return self._context.read(
-            lambda connection: depends.impact_of(
-                connection,
-                self._context.dependencies,
-                candidates.judge(
-                    connection, self._context.rules, candidate, self._context.mode(compatibility), self._context.today
-                ),
-            ),
-            Action.CHECK,
-        )
+        context, candidate = self._context, self._context.prepared(document)
+        mode = context.mode(compatibility)
+
+        def read(connection: Connection, visibility: Visibility) -> ImpactAnswer:
+            judgement = candidates.judge(connection, visibility, context.rules, candidate, mode, context.today)
+            return dependencies.impact_of(connection, visibility, context.dependencies, judgement)
+
+        return context.read(read, Action.CHECK)
 
     def can_i_publish(self, document: Document, *, compatibility: str | None = None) -> DecisionAnswer:
         """Decide whether a new version may be published, with every reason."""
-        candidate = self._context.prepared(document)
-        mode = self._context.mode(compatibility)
+        context, candidate = self._context, self._context.prepared(document)
+        mode = context.mode(compatibility)
 
-        def decide(connection: Connection) -> DecisionAnswer:
-            judgement = candidates.judge(connection, self._context.rules, candidate, mode, self._context.today)
-            exposure = depends.exposure_of(connection, self._context.dependencies, judgement)
-            return decisions.can_i_publish(connection, self._context.rules, judgement, exposure)
+        def decide(connection: Connection, visibility: Visibility) -> DecisionAnswer:
+            judgement = candidates.judge(connection, visibility, context.rules, candidate, mode, context.today)
+            exposure = dependencies.exposure_of(connection, visibility, context.dependencies, judgement)
+            return decisions.can_i_publish(connection, visibility, context.rules, judgement, exposure, context.today)
 
-        return self._context.read(decide, Action.CHECK)
+        return context.read(decide, Action.CHECK)
 
     def can_i_retire(self, line: str, *, version: str | None = None) -> DecisionAnswer:
         """Decide whether a line, or one version of it, may be retired, with every reason."""
         parsed = parse_line(line)
-        return self._context.read(
-            lambda connection: decisions.can_i_retire(connection, parsed, version, self._context.today), Action.CHECK
+        context = self._context
+        days = Days(context.today, context.actual_today, context.rules.periods, context.rules.usage_window)
+        return context.read(
+            lambda connection, visibility: decisions.can_i_retire(connection, visibility, parsed, version, days),
+            Action.CHECK,
         )
 
 
 def _place(subscription: SubscriptionAnswer) -> tuple[str, str, int]:
     line = parse_line(subscription.line)
     return subscription.consumer, line.contract, line.major
-
-
-def _class(text: str) -> ConsumerClass:
-    try:
-        return ConsumerClass(text)
-    except ValueError:
-        choices = ", ".join(ConsumerClass)
-        raise InvalidDocument(f"unknown consumer class {text[:40]!r}; use one of: {choices}") from None
-
-
-def subscribe(
-    transaction: Transaction, actor: Actor, subscription: Subscription, team: str | None
-) -> SubscriptionAnswer:
-    """Keep a subscription; a deprecated line is warned of, one in sunset takes no new consumers."""
-    line = subscription.line
-    there = subscriptions.find_subscription(transaction.connection, subscription.consumer, line)
-    is_new = there is None or not there.active
-    teams = _teams_of(transaction.connection, subscription.consumer)
-    team = team if team is not None else next(iter(sorted(teams)), None)
-    for owner in teams or {team or subscription.consumer}:
-        authorize(actor, Action.SUBSCRIBE, _resource(subscription.consumer, owner))
-    if team is not None and team not in teams:
-        authorize(actor, Action.SUBSCRIBE, _resource(subscription.consumer, team))
-    members = versions.versions_in_line(transaction.connection, line)
-    if not members:
-        raise no_line(line)
-    warnings = _check_admission(line, members, subscription.consumer, is_new)
-    _check_fields(versions.contract_of(transaction.connection, members[0]), subscription)
-    since = transaction.now if there is None or not there.active else there.since
-    revision = transaction.record(
-        actor.name,
-        "subscription.put",
-        f"{subscription.consumer} -> {line}",
-        before=_state(there.subscription, there.team) if there and there.active else None,
-        after=_state(subscription, team),
-        details={
-            "fields": [str(path) for path in subscription.fields],
-            "class": subscription.consumer_class.value,
-            "purpose": subscription.purpose,
-            "team": team,
-            "new": is_new,
-        },
-    )
-    subscriptions.put_subscription(transaction, subscription, team, actor.name, revision, since)
-    if is_new:
-        transaction.notify(
-            "subscription.started",
-            line.contract,
-            f"{subscription.consumer} reads {line}",
-            details={"purpose": subscription.purpose, "class": subscription.consumer_class.value},
-            parties=members[0].teams,
-        )
-    kept_now = Subscribed(subscription, team, since, actor.name, True, revision)
-    return answer(kept_now, warnings)
-
-
-def unsubscribe(transaction: Transaction, actor: Actor, consumer: str, line: Line) -> SubscriptionAnswer:
-    """End a subscription."""
-    there = subscriptions.find_subscription(transaction.connection, consumer, line)
-    if there is None or not there.active:
-        raise not_reading(consumer, str(line))
-    authorize(actor, Action.SUBSCRIBE, _resource(consumer, there.team or consumer))
-    revision = transaction.record(
-        actor.name, "subscription.end", f"{consumer} -> {line}", before=_state(there.subscription, there.team)
-    )
-    subscriptions.end_subscription(transaction, there.subscription, actor.name, revision)
-    owners = versions.versions_in_line(transaction.connection, line)[0].teams
-    transaction.notify("subscription.ended", line.contract, f"{consumer} no longer reads {line}", parties=owners)
-    return answer(there, [])
-
-
-def _state(subscription: Subscription, team: str | None) -> dict[str, Any]:
-    """Return the values of a subscription that the audit log digests."""
-    return {
-        "class": subscription.consumer_class,
-        "fields": [str(field) for field in subscription.fields],
-        "purpose": subscription.purpose,
-        "latency": subscription.latency,
-        "contact": subscription.contact,
-        "team": team,
-    }
-
-
-def answer(subscribed: Subscribed, warnings: list[str]) -> SubscriptionAnswer:
-    """Return the API model of a subscription."""
-    subscription = subscribed.subscription
-    return SubscriptionAnswer(
-        consumer=subscription.consumer,
-        line=str(subscription.line),
-        consumer_class=subscription.consumer_class.value,
-        fields=[str(path) for path in subscription.fields],
-        purpose=subscription.purpose,
-        latency=subscription.latency,
-        contact=subscription.contact,
-        team=subscribed.team,
-        since=subscribed.since,
-        warnings=warnings,
-    )
-
-
-def warnings_for(connection: Connection, line: Line) -> list[str]:
-    """Return the warnings for consumers of a line."""
-    members = versions.versions_in_line(connection, line)
-    warned = bool(members) and EXISTING_CONSUMERS[status_of_line(members)] is not ConsumerAdmission.ALLOWED
-    return [_line_status_text(line, members)] if warned else []
-
-
-def _resource(consumer: str, team: str) -> Resource:
-    return Resource("subscription", consumer, frozenset({team}))
-
-
-def _teams_of(connection: Connection, consumer: str) -> set[str]:
-    """Return the teams of a consumer: those of its subscriptions, by default the team that has its name."""
-    return {subscriber.team or consumer for subscriber in subscriptions.subscriptions_of(connection, consumer)}
-
-
-def _check_admission(line: Line, members: list[StoredVersion], consumer: str, is_new: bool) -> list[str]:
-    """Refuse a new consumer if the line takes none; return the warnings otherwise."""
-    admission = NEW_CONSUMERS[status_of_line(members)]
-    text = _line_status_text(line, members)
-    if is_new and admission is ConsumerAdmission.REFUSED:
-        raise Refused(f"{text}; it takes no new consumers: {consumer} must use another line")
-    return [] if admission is ConsumerAdmission.ALLOWED else [text]
-
-
-def _line_status_text(line: Line, members: list[StoredVersion]) -> str:
-    latest = members[0]
-    text = f"{line} is {status_of_line(members)}"
-    if latest.sunset_on:
-        text += f"; sunset on {latest.sunset_on}, retirement from {latest.retire_on}"
-    return text + (f"; see {latest.deprecation_uri}" if latest.deprecation_uri else "")
-
-
-def _check_fields(contract: Contract, subscription: Subscription) -> None:
-    """Refuse a field that the line does not have, because no impact could be computed for it."""
-    for path in subscription.fields:
-        if not _has(contract, path):
-            raise InvalidDocument(f"{subscription.line} has no field {str(path)!r}; see its fields with: treaty show")
-
-
-def _has(contract: Contract, path: FieldPath) -> bool:
-    objects = [table for table in contract.schema if path.object in (None, table.name)]
-    return any(_leads(table.fields, path) for table in objects)
-
-
-def _leads(fields: tuple[Field, ...], path: FieldPath) -> bool:
-    """Tell whether a path exists; inside a field without declared properties every path is possible."""
-    here: list[Field] = [Field(properties=fields)]
-    for step in path.steps:
-        if any(field.properties is None and not field.children and _may_hold(field) for field in here):
-            return True
-        if step.is_mark:
-            here = [child for field in here for mark, child in field.children if mark == step.text]
-        else:
-            here = [child for field in here for child in field.properties or () if child.name == step.text]
-    return bool(here)
-
-
-def _may_hold(field: Field) -> bool:
-    return field.type is None or field.type.name in ("object", "array", "map", "json")

@@ -79,7 +79,7 @@ class DeliveryWorker:
         self._clock = clock
         self._jitter = jitter
         self._lease = lease
-        self._patience = CircuitBreaker()
+        self._breaker = CircuitBreaker()
         self._woken = threading.Event()
         self._flights: dict[Lane, set[Future[Tally]]] = {lane: set() for lane in MAX_CONCURRENT_CHANNELS}
 
@@ -130,12 +130,12 @@ class DeliveryWorker:
 
     def _claim(self, room: dict[Lane, int]) -> dict[Lane, list[Due]]:
         now = self._clock()
-        troubled, resting = self._patience.troubled(), self._patience.resting(now)
+        unanswered, resting = self._breaker.unanswered(), self._breaker.resting(now)
         with self._database.read() as connection:  # finding may take a while: it holds up no writer
             due = {
                 lane: keys
                 for lane, free in room.items()
-                if (keys := outbox.find(connection, now, free, Choice(lane, troubled, resting)))
+                if (keys := outbox.find(connection, now, free, Choice(lane, unanswered, resting)))
             }
         if not due:
             return {}
@@ -146,7 +146,7 @@ class DeliveryWorker:
         return self._database.change(unit)
 
     def _serve(self, dues: Sequence[Due], stop: threading.Event) -> Tally:
-        """Send the due notices of one channel in order; stop at the first that gets no answer."""
+        """Send the due notices of one channel in order; stop at the first without an answer."""
         tally = Tally()
         try:
             for position, due in enumerate(dues):
@@ -167,7 +167,7 @@ class DeliveryWorker:
             self._send(due.notice, due.channel, self._clock())
         except DeliveryFailed as failure:
             return failure
-        except Exception as error:  # a mistake of ours; its text may hold what must not be logged
+        except Exception as error:  # a mistake of ours; its text may contain what must not be logged
             trace = "".join(traceback.format_tb(error.__traceback__))
             _log.error("sending notice %s failed with %s\n%s", due.notice.id, type(error).__name__, trace)
             return DeliveryFailed(f"an unexpected {type(error).__name__}; the log of the registry has more")
@@ -176,15 +176,15 @@ class DeliveryWorker:
     def _record(self, due: Due, failure: DeliveryFailed | None) -> Tally:
         now, attempts = self._clock(), due.attempts + 1
         if failure is None:
-            self._patience.answered(due.channel.id)
+            self._breaker.answered(due.channel.id)
             self._database.change(lambda connection: outbox.delivered(connection, due, now))
             return _DELIVERED
         if isinstance(failure, NoAnswer):
-            self._patience.silent(due.channel.id, now)
+            self._breaker.silent(due.channel.id, now)
         elif failure.retry_after:
-            self._patience.asked(due.channel.id, now + failure.retry_after)
+            self._breaker.postpone(due.channel.id, now + failure.retry_after)
         else:
-            self._patience.answered(due.channel.id)
+            self._breaker.answered(due.channel.id)
         again = None if failure.permanent else next_attempt(attempts, now, self._jitter(), failure.retry_after)
         self._database.change(lambda connection: outbox.failed(connection, due, failure.reason, again))
         return _DEAD if again is None else _FAILED
@@ -223,12 +223,12 @@ class CircuitBreaker:
             rest = min(FIRST_PAUSE * (1 << min(times - 1, 10)), MAX_PAUSE)
             self._troubles[channel] = _Trouble(times, now + rest)
 
-    def asked(self, channel: int, until: datetime) -> None:
+    def postpone(self, channel: int, until: datetime) -> None:
         """Record that a receiver asked to retry later."""
         with self._lock:
             self._troubles[channel] = _Trouble(1, until)
 
-    def troubled(self) -> frozenset[int]:
+    def unanswered(self) -> frozenset[int]:
         """Return the channels that did not answer when last tried."""
         with self._lock:
             return frozenset(self._troubles)

@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
 from treaty.compatibility import KINDS, Mode
+from treaty.contracts.versions import parse_line
 from treaty.errors import Conflict, InvalidDocument, Refused
+from treaty.governance.branch_findings import MODE_NONE_REFUSED
 from treaty.governance.inheritance import Violation
 from treaty.governance.lint import RULES
+from treaty.governance.policy_rules import VIOLATED
 from treaty.governance.waivers import parse_waiver
-from treaty.registry.access.actors import Actor
+from treaty.registry.access.actors import CALENDAR, Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.api import GovernanceApi
 from treaty.registry.documents import Document, PreparedDocument, prepare
 from treaty.registry.model import (
     ChildAnswer,
     ContractAnswer,
+    KeyErasureAnswer,
+    NamespaceAnswer,
     Page,
     PolicyCheckAnswer,
     ProposalAnswer,
+    StepAnswer,
     ViolationAnswer,
     WaiverAnswer,
 )
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.rules import RegistryRules
-from treaty.registry.service import judgement, migration_status
+from treaty.registry.service import migration_status, namespaces, policies
 from treaty.registry.service.context import Context
+from treaty.registry.service.erasure import ErasedKey, record_key_erasure
 from treaty.registry.service.proposals import parse_proposal_state
 from treaty.registry.service.registration import register_approved
 from treaty.registry.store import Connection, governance_records, migration_records, search, versions
 from treaty.registry.store.governance_records import ProposalRecord, ProposalState
 from treaty.registry.store.migration_records import MigrationState
 from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.visibility import Sight, visible_consumers
 
 
 class Governance(GovernanceApi):
@@ -47,7 +55,9 @@ class Governance(GovernanceApi):
         check_limit(limit)
         (start,) = after(cursor, "")
         rows = self._context.read(
-            lambda connection: search.policies(connection, self._context.now, str(start), limit + 1)
+            lambda connection, visibility: search.policies(
+                connection, visibility, self._context.now, str(start), limit + 1
+            )
         )
         return page_of(rows, limit, lambda row: (row.id,))
 
@@ -55,7 +65,34 @@ class Governance(GovernanceApi):
         """Return the terms that are weaker than the policies above, and the children a policy would put in breach."""
         candidate = self._context.prepared(document)
         return self._context.read(
-            lambda connection: _policy_check(connection, candidate, self._context.today), Action.CHECK
+            lambda connection, sight: _policy_check(
+                connection, sight, self._context.rules, candidate, self._context.today
+            ),
+            Action.CHECK,
+        )
+
+    def namespaces(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[NamespaceAnswer]:
+        """List the namespaces that belong to a team, by prefix."""
+        check_limit(limit)
+        (start,) = after(cursor, "")
+        rows = self._context.read(lambda connection, _: namespaces.page(connection, str(start), limit + 1))
+        return page_of(rows, limit, lambda row: (row.prefix,))
+
+    def assign_namespace(self, prefix: str, team: str) -> NamespaceAnswer:
+        """Give a namespace to a team; the answer lists the contracts in it that belong to other teams."""
+        return self._context.write(
+            lambda transaction: namespaces.assign(transaction, self._context.actor, prefix, team)
+        )
+
+    def release_namespace(self, prefix: str) -> NamespaceAnswer:
+        """Take a namespace from its team; any team may register contracts in it again."""
+        return self._context.write(lambda transaction: namespaces.release(transaction, self._context.actor, prefix))
+
+    def record_erasure(self, line: str, *, fields: Sequence[str], rows: int, tables: Sequence[str]) -> KeyErasureAnswer:
+        """Record in the audit log that a key was erased from the tables of a pipeline; the key is not recorded."""
+        context, erased = self._context, ErasedKey(parse_line(line), tuple(fields), rows, tuple(tables))
+        return context.write(
+            lambda transaction: record_key_erasure(transaction, context.actor, context.sight(transaction), erased)
         )
 
     def waivers(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[WaiverAnswer]:
@@ -63,9 +100,14 @@ class Governance(GovernanceApi):
         check_limit(limit)
         (start,) = after(cursor, 0)
         waivers = self._context.read(
-            lambda connection: governance_records.list_waivers(connection, int(start), limit + 1)
+            lambda connection, visibility: governance_records.list_waivers(
+                connection, visibility, int(start), limit + 1
+            )
         )
-        return page_of(waivers, limit, lambda waiver: (waiver.id,))
+        page = page_of(waivers, limit, lambda waiver: (waiver.id,))
+        today = self._context.today
+        shown = [waiver.model_copy(update={"in_force": waiver.is_in_force(today)}) for waiver in page.items]
+        return Page(items=shown, next=page.next)
 
     def waive(
         self, rule: str, *, owner: str, reason: str, until: date | str, contract: str = "*", path: str = "*"
@@ -79,7 +121,8 @@ class Governance(GovernanceApi):
             "contract": contract,
             "path": path,
         }
-        return self._context.write(lambda transaction: waive(transaction, self._context.actor, parameters))
+        context = self._context
+        return context.write(lambda transaction: waive(transaction, context.actor, context.rules, parameters))
 
     def revoke_waiver(self, identity: int) -> WaiverAnswer:
         """End a waiver before its end date."""
@@ -93,7 +136,9 @@ class Governance(GovernanceApi):
         (start,) = after(cursor, 0)
         wanted = parse_proposal_state(state)
         proposals = self._context.read(
-            lambda connection: governance_records.list_proposals(connection, wanted, int(start), limit + 1)
+            lambda connection, visibility: governance_records.list_proposals(
+                connection, visibility, wanted, int(start), limit + 1
+            )
         )
         return page_of(proposals, limit, lambda proposal: (proposal.id,))
 
@@ -101,22 +146,29 @@ class Governance(GovernanceApi):
         """Register a proposed version; the proposer needs an override with a reason."""
         context = self._context
         return context.write(
-            lambda transaction: approve(transaction, context.actor, context.rules, proposal, reason, override)
+            lambda transaction: approve(
+                transaction, context.actor, context.sight(transaction), context.rules, proposal, reason, override
+            )
         )
 
     def decline(self, proposal: int, *, reason: str | None = None) -> ProposalAnswer:
         """Decline a proposed version; the proposer withdraws it."""
-        return self._context.write(lambda transaction: decline(transaction, self._context.actor, proposal, reason))
+        context = self._context
+        return context.write(
+            lambda transaction: decline(transaction, context.actor, context.sight(transaction), proposal, reason)
+        )
 
 
-def _policy_check(connection: Connection, candidate: PreparedDocument, today: date) -> PolicyCheckAnswer:
+def _policy_check(
+    connection: Connection, sight: Sight, rules: RegistryRules, candidate: PreparedDocument, today: date
+) -> PolicyCheckAnswer:
     contract = candidate.contract
-    policies = judgement.policies_above(connection, contract)
-    held = judgement.weakened_terms(connection, contract, policies, today)
+    above = policies.policies_above(connection, sight, contract, rules.default_policies, today)
+    held = policies.weakened_terms(connection, contract, above, today)
     return PolicyCheckAnswer(
         contract=contract.id,
         version=contract.version,
-        policies=[f"{policy.id} {policy.version}" for policy in policies],
+        policies=[f"{policy.id} {policy.version}" for policy in above],
         violations=[_violation(term.violation, term.waiver.owner if term.waiver else None) for term in held],
         children=[
             ChildAnswer(
@@ -124,7 +176,7 @@ def _policy_check(connection: Connection, candidate: PreparedDocument, today: da
                 version=child.version,
                 violations=[_violation(violation, None) for violation in child.violations],
             )
-            for child in judgement.children_in_breach(connection, contract)
+            for child in policies.children_in_breach(connection, sight, contract, rules.default_policies)
         ],
     )
 
@@ -135,18 +187,22 @@ def _violation(violation: Violation, waived_by: str | None) -> ViolationAnswer:
         kind=violation.kind,
         path=violation.path,
         message=violation.message,
+        severity=violation.severity.value,
         waived_by=waived_by,
     )
 
 
-_WAIVABLE = frozenset(KINDS) | {"owner_missing"}
+_WAIVABLE = frozenset(KINDS) | {"owner_missing", MODE_NONE_REFUSED, VIOLATED}
 
 
-def waive(transaction: Transaction, actor: Actor, request: Mapping[str, Any]) -> WaiverAnswer:
-    """Grant a waiver with an owner, a reason and an end date."""
+def waive(transaction: Transaction, actor: Actor, rules: RegistryRules, request: Mapping[str, Any]) -> WaiverAnswer:
+    """Grant a waiver with an owner, a reason and an end date, if the rules of the registry allow it."""
     waiver = parse_waiver(request, _WAIVABLE | frozenset(RULES))
     authorize(actor, Action.WAIVE, Resource("rule", waiver.rule))
-    if not waiver.holds(transaction.now.date()):
+    if rules.waivable_kinds is not None and waiver.rule in KINDS and not rules.may_waive(waiver.rule):
+        allowed = ", ".join(sorted(rules.waivable_kinds)) or "none"
+        raise Refused(f"{waiver.rule} may not be waived in this registry; waivable_kinds: {allowed}")
+    if not waiver.is_in_force(transaction.now.date()):
         raise InvalidDocument(f"the waiver would have ended on {waiver.until}; choose a later day")
     details = {"owner": waiver.owner, "reason": waiver.reason, "until": str(waiver.until), "path": waiver.path}
     identity = transaction.record(
@@ -185,19 +241,62 @@ def revoke(transaction: Transaction, actor: Actor, identity: int) -> WaiverAnswe
             details={"waiver": identity},
         )
         governance_records.revoke_waiver(transaction, identity)
+        notify_of_end(transaction, waiver, f"was revoked by {actor.name}")
     return governance_records.find_waiver(transaction.connection, identity)
 
 
+def end_waivers(transaction: Transaction, limit: int = 500) -> list[StepAnswer]:
+    """Notify the owners of waivers whose last day is over, once for each waiver."""
+    today = transaction.now.date()
+    steps: list[StepAnswer] = []
+    for waiver in governance_records.waivers_to_end(transaction.connection, today, limit):
+        transaction.record(
+            CALENDAR,
+            "waiver.end",
+            f"{waiver.rule} on {waiver.contract}",
+            details={"waiver": waiver.id, "until": str(waiver.until), "owner": waiver.owner},
+        )
+        governance_records.end_waiver(transaction, waiver.id)
+        notify_of_end(transaction, waiver, f"ended on {waiver.until}")
+        steps.append(waiver_step(waiver))
+    return steps
+
+
+def waiver_step(waiver: WaiverAnswer) -> StepAnswer:
+    """Return the end of a waiver as a step."""
+    name = f"waiver {waiver.id}"
+    reason = f"the waiver of {waiver.rule} by {waiver.owner} ended on {waiver.until}"
+    return StepAnswer(contract=waiver.contract, version=name, before="in force", after="ended", reason=reason)
+
+
+def notify_of_end(transaction: Transaction, waiver: WaiverAnswer, how: str) -> None:
+    """Notify the owner of a waiver, and the owners of its contract, that it has ended."""
+    highest = versions.highest(transaction.connection, waiver.contract)
+    transaction.notify(
+        "waiver.ended",
+        waiver.contract,
+        f"The waiver of {waiver.rule} on {waiver.contract} {how}; the finding counts again",
+        details={"waiver": waiver.id, "path": waiver.path, "reason": waiver.reason, "until": str(waiver.until)},
+        parties={waiver.owner} | (set(highest.teams) if highest else set()),
+    )
+
+
 def approve(
-    transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, reason: str | None, override: bool
+    transaction: Transaction,
+    actor: Actor,
+    sight: Sight,
+    rules: RegistryRules,
+    identity: int,
+    reason: str | None,
+    override: bool,
 ) -> ProposalAnswer:
     """Register a proposed version; the proposer needs an override with a reason, which is recorded."""
-    row = _open(transaction, identity)
+    row = _open(transaction, sight, identity)
     _check(transaction, actor, row, reason, Action.OVERRIDE if override else Action.APPROVE)
     silent = _silent(transaction, rules, identity)
     if silent and not override:
         raise Refused(
-            f"{row.contract} {row.version} waits for acknowledgement by {', '.join(silent)}: "
+            f"{row.contract} {row.version} waits for acknowledgement by {', '.join(visible_consumers(silent, sight))}: "
             "treaty migrate acknowledge; a steward may override it with a reason"
         )
     transaction.record(
@@ -206,7 +305,12 @@ def approve(
         f"{row.contract} {row.version}",
         before={"state": row.state},
         after={"state": "approved", "reason": reason},
-        details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by, "unacknowledged": silent},
+        details={
+            "proposal": identity,
+            "reason": reason,
+            "proposed_by": row.proposed_by,
+            "unacknowledged": [status.consumer for status in silent],
+        },
     )
     register_approved(
         transaction,
@@ -219,10 +323,10 @@ def approve(
     return governance_records.find_proposal(transaction.connection, identity).answer
 
 
-def decline(transaction: Transaction, actor: Actor, identity: int, reason: str | None) -> ProposalAnswer:
+def decline(transaction: Transaction, actor: Actor, sight: Sight, identity: int, reason: str | None) -> ProposalAnswer:
     """Decline a proposed version; the proposer may withdraw it."""
-    row = _open(transaction, identity)
-    own = actor.name == row.proposed_by
+    row = _open(transaction, sight, identity)
+    own = row.proposer.is_same_as(actor)
     _check(transaction, actor, row, reason, Action.REGISTER if own else Action.APPROVE)
     transaction.record(
         actor.name,
@@ -230,7 +334,7 @@ def decline(transaction: Transaction, actor: Actor, identity: int, reason: str |
         f"{row.contract} {row.version}",
         before={"state": row.state},
         after={"state": "declined", "reason": reason},
-        details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by},
+        details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by, "withdrawn": own},
     )
     governance_records.decide_proposal(transaction, identity, ProposalState.DECLINED, actor.name, reason)
     waiting = migration_records.proposed_as(transaction.connection, identity)
@@ -241,7 +345,7 @@ def decline(transaction: Transaction, actor: Actor, identity: int, reason: str |
     return governance_records.find_proposal(transaction.connection, identity).answer
 
 
-def _silent(transaction: Transaction, rules: RegistryRules, identity: int) -> list[str]:
+def _silent(transaction: Transaction, rules: RegistryRules, identity: int) -> list[migration_status.ConsumerStatus]:
     """Return the critical consumers that have not acknowledged a proposal."""
     waiting = migration_records.proposed_as(transaction.connection, identity)
     if waiting is None:
@@ -250,8 +354,8 @@ def _silent(transaction: Transaction, rules: RegistryRules, identity: int) -> li
     return migration_status.missing_acknowledgements(rules, statuses)
 
 
-def _open(transaction: Transaction, identity: int) -> ProposalRecord:
-    row = governance_records.find_proposal(transaction.connection, identity)
+def _open(transaction: Transaction, sight: Sight, identity: int) -> ProposalRecord:
+    row = governance_records.find_proposal(transaction.connection, identity, sight)
     if row.state != ProposalState.OPEN:
         raise Conflict(f"proposal {identity} was {row.state} by {row.decided_by}")
     return row
@@ -260,4 +364,4 @@ def _open(transaction: Transaction, identity: int) -> ProposalRecord:
 def _check(transaction: Transaction, actor: Actor, row: ProposalRecord, reason: str | None, action: Action) -> None:
     owned = versions.highest(transaction.connection, row.contract)
     teams = owned.teams if owned else frozenset()
-    authorize(actor, action, Resource("proposal", f"{row.contract} {row.version}", teams, row.proposed_by), reason)
+    authorize(actor, action, Resource("proposal", f"{row.contract} {row.version}", teams, row.proposer), reason)

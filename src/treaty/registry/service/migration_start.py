@@ -2,79 +2,61 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from treaty.consumers.impact import Effect, Impact, compute_impact
-from treaty.contracts.quantities import parse_seconds
+from treaty.governance.lifecycle import days_in
+from treaty.registry.access.actors import CALENDAR
 from treaty.registry.model import StepAnswer
 from treaty.registry.rules import Acknowledgement, Approval, RegistryRules
 from treaty.registry.service import migration_status
+from treaty.registry.service.affected_consumers import AffectedConsumer, find_affected
 from treaty.registry.service.judgement import Judgement
-from treaty.registry.store import Connection, migration_records, subscriptions, versions
+from treaty.registry.service.migration_status import ConsumerStatus
+from treaty.registry.store import Connection, migration_records, versions
 from treaty.registry.store.migration_records import ConsumerState, MigrationState, StoredMigration
-from treaty.registry.store.subscriptions import Subscribed
 from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.visibility import Sight, public_sight, sees_consumer, visible_consumers
 
-_DAY = 86_400
-
-
-@dataclass(frozen=True)
-class Reader:
-    """A consumer of the old line, and the impact of the change on it."""
-
-    subscribed: Subscribed
-    impact: Impact
-
-    @property
-    def name(self) -> str:
-        """The name of the consumer."""
-        return self.subscribed.subscription.consumer
-
-    @property
-    def must_acknowledge(self) -> bool:
-        """Whether the change needs its acknowledgement."""
-        critical = self.subscribed.subscription.consumer_class.is_critical
-        return critical and self.impact.effect is not Effect.SAFE
+_MAX_DAYS = 36_500
 
 
 @dataclass(frozen=True)
 class Waiting:
     """What a version waits for: acknowledgements of critical consumers, and an approval."""
 
-    consumers: tuple[str, ...]
+    consumers: tuple[AffectedConsumer, ...]
     approval: bool
+    unconfirmed: tuple[AffectedConsumer, ...] = ()
+    """Critical consumers that it does not wait for, because their teams have not confirmed them."""
 
     def __bool__(self) -> bool:
         """Whether the version must be proposed first."""
         return bool(self.consumers) or self.approval
 
 
-def readers(connection: Connection, judgement: Judgement) -> list[Reader]:
-    """Return the consumers of the old line if the version breaks consumers and opens a line; otherwise none."""
+def readers(connection: Connection, judgement: Judgement) -> Sequence[AffectedConsumer]:
+    """Return the consumers of the old line, and those behind other lines that are hit.
+
+    None if the version does not break consumers, or does not open a line.
+    """
     moves = judgement.before is not None and judgement.verdict.opens_line and judgement.breaks_consumers
-    if not moves or judgement.before is None:
-        return []
-    subscribed = {
-        subscriber.subscription: subscriber
-        for subscriber in subscriptions.subscribers(connection, judgement.before.line)
-    }
-    return [Reader(subscribed[impact.subscription], impact) for impact in compute_impact(judgement.verdict, subscribed)]
+    return find_affected(connection, judgement).consumers if moves else ()
 
 
-def waits(rules: RegistryRules, judgement: Judgement, affected: Sequence[Reader]) -> Waiting:
+def waits(rules: RegistryRules, judgement: Judgement, affected: Sequence[AffectedConsumer]) -> Waiting:
     """Return what an admissible version waits for, given the consumers of the old line."""
     required = rules.acknowledgement is Acknowledgement.REQUIRED
     return Waiting(
-        tuple(reader.name for reader in affected if required and reader.must_acknowledge),
+        tuple(reader for reader in affected if required and reader.must_acknowledge),
         judgement.breaks_consumers and rules.approval is Approval.REQUIRED,
+        tuple(reader for reader in affected if required and reader.is_unconfirmed),
     )
 
 
 def propose(
-    transaction: Transaction, actor: str, judgement: Judgement, affected: Sequence[Reader], proposal: int
+    transaction: Transaction, actor: str, judgement: Judgement, affected: Sequence[AffectedConsumer], proposal: int
 ) -> int:
     """Start a migration that waits for acknowledgements, and request them; once for each proposal."""
     known = migration_records.proposed_as(transaction.connection, proposal)
@@ -83,7 +65,8 @@ def propose(
     identity = _add(transaction, actor, judgement, affected, MigrationState.PROPOSED, proposal)
     contract = judgement.candidate.contract
     critical = [reader for reader in affected if reader.must_acknowledge]
-    names = ", ".join(reader.name for reader in critical)
+    sight = public_sight(transaction)
+    names = ", ".join(visible_consumers(critical, sight))
     transaction.notify(
         "migration.proposed",
         contract.id,
@@ -92,10 +75,13 @@ def propose(
         details={
             "migration": identity,
             "proposal": proposal,
-            "consumers": {reader.name: [change.message for change in reader.impact.changes] for reader in critical},
+            "consumers": {
+                reader.name: [change.message for change in reader.impact.changes]
+                for reader in critical
+                if sees_consumer(sight, reader)
+            },
         },
-        parties={reader.name for reader in critical}
-        | {reader.subscribed.team for reader in critical if reader.subscribed.team},
+        parties={party for reader in critical for party in reader.parties},
     )
     return identity
 
@@ -127,8 +113,8 @@ def begin(transaction: Transaction, actor: str, rules: RegistryRules, judgement:
 
 def window_end(start: date, window: str | None) -> date | None:
     """Return the day a window ends; None without a length."""
-    length = parse_seconds(window) if window else None
-    return None if length is None else start + timedelta(days=min(math.ceil(length / _DAY), 36_500))
+    days = days_in(window)
+    return None if days is None else start + timedelta(days=min(days, _MAX_DAYS))
 
 
 def next_reminder(ends: date | None, days_before: Sequence[int], after: date) -> date | None:
@@ -143,7 +129,7 @@ def _add(
     transaction: Transaction,
     actor: str,
     judgement: Judgement,
-    affected: Sequence[Reader],
+    affected: Sequence[AffectedConsumer],
     state: MigrationState,
     proposal: int | None,
 ) -> int:
@@ -181,14 +167,12 @@ def _add(
             "effect": reader.impact.effect.value,
             "consumer_class": reader.subscribed.subscription.consumer_class.value,
             "team": reader.subscribed.team,
+            "via": str(reader.via) if reader.via else None,
             "changed_at": transaction.now,
             "changed_by": actor,
         }
         migration_records.put_consumer(transaction, identity, reader.name, values)
     return identity
-
-
-_CLOCK = "calendar"
 
 
 def remind(transaction: Transaction, rules: RegistryRules, limit: int = 100) -> list[StepAnswer]:
@@ -200,18 +184,46 @@ def remind(transaction: Transaction, rules: RegistryRules, limit: int = 100) -> 
     ]
 
 
-def _reminded(transaction: Transaction, rules: RegistryRules, migration: StoredMigration, today: date) -> StepAnswer:
-    left = [
-        status
-        for status in migration_status.consumer_statuses(transaction.connection, rules, migration, today)
-        if status.is_left
+def due_reminders(
+    connection: Connection, sight: Sight, rules: RegistryRules, today: date, limit: int = 1_000
+) -> list[StepAnswer]:
+    """Return the reminders that a tick on a day would send, without sending them."""
+    return [
+        _reminder(connection, sight, migration, today, _left(connection, rules, migration, today))
+        for migration in migration_records.due(connection, today, limit)
     ]
+
+
+def _left(
+    connection: Connection, rules: RegistryRules, migration: StoredMigration, today: date
+) -> list[ConsumerStatus]:
+    statuses = migration_status.consumer_statuses(connection, rules, migration, today)
+    return [status for status in statuses if status.is_left]
+
+
+def _reminder(
+    connection: Connection, sight: Sight, migration: StoredMigration, today: date, left: Sequence[ConsumerStatus]
+) -> StepAnswer:
     ends = migration.ends_on or today
     when = f"ends on {ends}" if ends >= today else f"ended on {ends}"
-    names = ", ".join(status.consumer for status in left) or "none"
-    text = f"the window {when}; still to move: {names}"
+    names = ", ".join(visible_consumers(left, sight)) or "none"
+    members = versions.versions_in_line(connection, migration.line)
+    return StepAnswer(
+        contract=migration.contract,
+        version=migration.version,
+        before=members[0].status.value if members else "gone",
+        after=members[0].status.value if members else "gone",
+        reason=f"the window {when}; still to move: {names}",
+    )
+
+
+def _reminded(transaction: Transaction, rules: RegistryRules, migration: StoredMigration, today: date) -> StepAnswer:
+    left = _left(transaction.connection, rules, migration, today)
+    sight = public_sight(transaction)
+    reminder = _reminder(transaction.connection, sight, migration, today, left)
+    ends = migration.ends_on or today
     transaction.record(
-        _CLOCK,
+        CALENDAR,
         "migration.remind",
         f"{migration.line} -> {migration.to_line}",
         details={"migration": migration.id, "consumers": [status.consumer for status in left]},
@@ -227,16 +239,14 @@ def _reminded(transaction: Transaction, rules: RegistryRules, migration: StoredM
         transaction.notify(
             "migration.reminder" if ends >= today else "migration.overdue",
             migration.contract,
-            f"{migration.line} -> {migration.to_line}: {text}",
+            f"Migration from {migration.line} to {migration.to_line}: {reminder.reason}",
             version=migration.to_version,
             details={
                 "migration": migration.id,
                 "ends_on": str(ends),
                 "guide": migration.guide,
-                "consumers": {status.consumer: status.state.value for status in left},
+                "consumers": {status.consumer: status.state.value for status in left if sees_consumer(sight, status)},
             },
             parties=parties,
         )
-    members = versions.versions_in_line(transaction.connection, migration.line)
-    status = members[0].status.value if members else "gone"
-    return StepAnswer(contract=migration.contract, version=migration.version, before=status, after=status, reason=text)
+    return reminder

@@ -11,12 +11,14 @@ from treaty.compatibility import diff, judge
 from treaty.consumers.impact import BreakingChanges, Effect
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.model import Contract
+from treaty.contracts.versions import Line, parse_line
 from treaty.registry.documents import prepare
 from treaty.registry.model import BoardAnswer, MigrationAnswer, MigrationConsumerAnswer
 from treaty.registry.rules import Acknowledgement, RegistryRules
 from treaty.registry.store import Connection, governance_records, migration_records, subscriptions, versions
 from treaty.registry.store.migration_records import ConsumerState, MigrationState, StoredConsumer, StoredMigration
 from treaty.registry.store.subscriptions import Subscribed
+from treaty.registry.store.visibility import Sight, sees_consumer, visible_consumers
 
 
 @dataclass(frozen=True)
@@ -32,15 +34,26 @@ class ConsumerStatus:
     stored: StoredConsumer | None
 
     @property
+    def name(self) -> str:
+        """The name of the consumer."""
+        return self.consumer
+
+    @property
     def is_missing(self) -> bool:
         """Whether its acknowledgement is missing."""
-        critical = self.consumer_class.is_critical and self.effect is not Effect.SAFE
-        return critical and self.state is ConsumerState.WAITING
+        is_awaited = self.subscribed is not None and self.subscribed.subscription.is_awaited
+        return is_awaited and self.effect is not Effect.SAFE and self.state is ConsumerState.WAITING
+
+    @property
+    def via(self) -> Line | None:
+        """The line it reads, if the change reaches it through that line: then it acknowledges, and does not move."""
+        return parse_line(self.stored.via) if self.stored and self.stored.via else None
 
     @property
     def is_left(self) -> bool:
-        """Whether it is still to move."""
-        return self.state in (ConsumerState.WAITING, ConsumerState.ACKNOWLEDGED)
+        """Whether it is still to move or, behind another line, to acknowledge."""
+        acknowledged = self.state is ConsumerState.ACKNOWLEDGED and self.via is None
+        return self.state is ConsumerState.WAITING or acknowledged
 
 
 def consumer_statuses(
@@ -64,6 +77,7 @@ def consumer_statuses(
             kind, team = subscription.consumer_class, subscribed.team
             statuses.append(ConsumerStatus(name, waiting, effect, kind, team, subscribed, None))
         elif row is not None:
+            subscribed = _subscribed_behind(connection, row) if row.via else subscribed
             kind = subscribed.subscription.consumer_class if subscribed else row.consumer_class
             team = subscribed.team if subscribed else row.team
             state = _state(row, subscribed, today)
@@ -71,11 +85,17 @@ def consumer_statuses(
     return statuses
 
 
-def missing_acknowledgements(rules: RegistryRules, statuses: list[ConsumerStatus]) -> list[str]:
+def _subscribed_behind(connection: Connection, row: StoredConsumer) -> Subscribed | None:
+    """Return the subscription through which a change reaches a consumer, if it is still active."""
+    subscribed = subscriptions.find_subscription(connection, row.consumer, parse_line(row.via)) if row.via else None
+    return subscribed if subscribed is not None and subscribed.active else None
+
+
+def missing_acknowledgements(rules: RegistryRules, statuses: list[ConsumerStatus]) -> list[ConsumerStatus]:
     """Return the consumers whose acknowledgement is missing."""
     if rules.acknowledgement is Acknowledgement.OFF:
         return []
-    return [status.consumer for status in statuses if status.is_missing]
+    return [status for status in statuses if status.is_missing]
 
 
 def contracts_of(connection: Connection, rules: RegistryRules, migration: StoredMigration) -> tuple[Contract, Contract]:
@@ -90,27 +110,31 @@ def contracts_of(connection: Connection, rules: RegistryRules, migration: Stored
 
 
 def migration_answer(
-    connection: Connection, rules: RegistryRules, migration: StoredMigration, today: date
+    connection: Connection, sight: Sight, rules: RegistryRules, migration: StoredMigration, today: date
 ) -> MigrationAnswer:
     """Return the API model of a migration."""
-    return MigrationAnswer(
-        **_answer_fields(
-            rules, migration, consumer_statuses(connection, rules, migration, today) if migration.is_live else []
-        )
-    )
+    statuses = consumer_statuses(connection, rules, migration, today) if migration.is_live else []
+    return MigrationAnswer(**_answer_fields(sight, rules, migration, statuses))
 
 
-def board_answer(connection: Connection, rules: RegistryRules, migration: StoredMigration, today: date) -> BoardAnswer:
-    """Return the API model of a migration with the status of each consumer."""
+def board_answer(
+    connection: Connection, sight: Sight, rules: RegistryRules, migration: StoredMigration, today: date
+) -> BoardAnswer:
+    """Return the API model of a migration with the status of each consumer that the actor may see."""
     statuses = consumer_statuses(connection, rules, migration, today)
+    seen = [_row(status) for status in statuses if sees_consumer(sight, status)]
     return BoardAnswer(
-        **_answer_fields(rules, migration, statuses),
-        consumers=[_row(status) for status in statuses],
+        **_answer_fields(sight, rules, migration, statuses),
+        consumers=seen,
+        hidden=len(statuses) - len(seen),
         proof=migration.proof,
     )
 
 
-def _answer_fields(rules: RegistryRules, migration: StoredMigration, statuses: list[ConsumerStatus]) -> dict[str, Any]:
+def _answer_fields(
+    sight: Sight, rules: RegistryRules, migration: StoredMigration, statuses: list[ConsumerStatus]
+) -> dict[str, Any]:
+    missing = missing_acknowledgements(rules, statuses) if migration.state is MigrationState.PROPOSED else []
     counted = Counter(status.state.value for status in statuses)
     return {
         "id": migration.id,
@@ -129,7 +153,7 @@ def _answer_fields(rules: RegistryRules, migration: StoredMigration, statuses: l
         "proposal": migration.proposal if migration.state is MigrationState.PROPOSED else None,
         "proven": None if migration.proof is None else bool(migration.proof.get("holds")),
         "counts": {state.value: counted[state.value] for state in ConsumerState if counted[state.value]},
-        "missing": missing_acknowledgements(rules, statuses) if migration.state is MigrationState.PROPOSED else [],
+        "missing": visible_consumers(missing, sight),
     }
 
 
@@ -141,8 +165,10 @@ def _row(status: ConsumerStatus) -> MigrationConsumerAnswer:
         critical=status.consumer_class.is_critical,
         effect=status.effect.value,
         state=status.state.value,
+        via=str(status.via) if status.via else None,
         fields=[str(path) for path in subscription.fields] if subscription else [],
         team=status.team,
+        confirmed=subscription.is_confirmed if subscription else True,
         contact=subscription.contact if subscription else None,
         reason=status.stored.reason if status.stored else None,
         until=status.stored.until if status.stored else None,

@@ -23,7 +23,19 @@ from treaty.registry.notices.channels import (
     parse_channel_kind,
     shown_target,
 )
+from treaty.registry.notices.secret_box import SecretBox
 from treaty.registry.rules import RegistryRules
+from treaty.registry.service.channel_secrets import (
+    DEFAULT_ROTATION_DAYS,
+    EVERYBODY,
+    MAX_ROTATION_DAYS,
+    channel_answer,
+    check_key,
+    encrypt_channel,
+    finish_rotation,
+    party_resource,
+    rotate_secret,
+)
 from treaty.registry.service.context import Context
 from treaty.registry.store import notice_records, outbox, subscriptions, versions
 from treaty.registry.store.notice_records import ChannelRecord
@@ -40,23 +52,42 @@ class Notices(NoticesApi):
         """List the channels that the actor may manage."""
         check_limit(limit)
         (start,) = after(cursor, 0)
-        rows = self._context.read(lambda connection: notice_records.list_channels(connection, int(start), limit + 1))
-        page = page_of(rows, limit, lambda row: (row.id,))
+        rows = self._context.read(lambda connection, _: notice_records.list_channels(connection, int(start), limit + 1))
+        page = page_of(rows, limit, lambda row: (row.channel.id,))
         mine = [
-            version for version in page.items if may(self._context.actor, Action.NOTIFY, party_resource(version.party))
+            channel_answer(record, self._context.secrets)
+            for record in page.items
+            if may(self._context.actor, Action.NOTIFY, party_resource(record.channel.party))
         ]
         return Page(items=mine, next=page.next)
 
     def add_channel(self, party: str, *, kind: str, target: str, secret: str | None = None) -> ChannelAnswer:
         """Add a channel for the notices of a team or consumer: webhook, slack, email or log."""
         parsed = check_target(self._context.rules, kind, target, secret)
+        box = self._context.secrets
+        check_key(box, parsed, secret)
         return self._context.write(
-            lambda transaction: add_channel(transaction, self._context.actor, party, parsed, target, secret)
+            lambda transaction: add_channel(transaction, self._context.actor, box, party, parsed, target, secret)
         )
 
     def remove_channel(self, identity: int) -> ChannelAnswer:
         """Remove a channel."""
-        return self._context.write(lambda transaction: remove_channel(transaction, self._context.actor, identity))
+        box = self._context.secrets
+        return self._context.write(lambda transaction: remove_channel(transaction, self._context.actor, box, identity))
+
+    def rotate_secret(self, identity: int, *, secret: str, days: int = DEFAULT_ROTATION_DAYS) -> ChannelAnswer:
+        """Give a channel a new secret; for some days, requests are signed with the previous one too."""
+        if not 1 <= days <= MAX_ROTATION_DAYS:
+            raise InvalidDocument(f"a previous secret stays valid for 1 to {MAX_ROTATION_DAYS} days, not {days}")
+        context = self._context
+        return context.write(
+            lambda transaction: rotate_secret(transaction, context.actor, context.secrets, identity, secret, days)
+        )
+
+    def finish_rotation(self, identity: int) -> ChannelAnswer:
+        """End the previous secret of a channel now."""
+        context = self._context
+        return context.write(lambda transaction: finish_rotation(transaction, context.actor, context.secrets, identity))
 
     def notices(
         self, *, contract: str | None = None, party: str | None = None, cursor: str | None = None, limit: int = PAGE
@@ -65,7 +96,9 @@ class Notices(NoticesApi):
         check_limit(limit)
         (start,) = after(cursor, 0)
         rows = self._context.read(
-            lambda connection: notice_records.list_notices(connection, contract, party, int(start), limit + 1)
+            lambda connection, visibility: notice_records.list_notices(
+                connection, visibility, contract, party, int(start), limit + 1
+            )
         )
         numbered = page_of(rows, limit, lambda row: (row[0],))
         return Page(items=[notice for _, notice in numbered.items], next=numbered.next)
@@ -74,8 +107,10 @@ class Notices(NoticesApi):
         self, contract: str, *, kind: str, message: str, details: Mapping[str, Any] | None = None
     ) -> NoticeAnswer:
         """Notify owners and consumers of a broken promise: an sla_breach or an exception."""
-        return self._context.write(
-            lambda transaction: report_breach(transaction, self._context.actor, contract, kind, message, details or {})
+        actor = self._context.actor
+        return self._context.write_to(
+            contract,
+            lambda transaction, _: report_breach(transaction, actor, contract, kind, message, details or {}),
         )
 
     def retry(self, *, channel: int | None = None) -> int:
@@ -83,7 +118,6 @@ class Notices(NoticesApi):
         return self._context.write(lambda transaction: retry(transaction, self._context.actor, channel))
 
 
-EVERYBODY = "*"
 BREACHES = ("sla_breach", "exception")
 _MAX_TEXT_LENGTH = 2_000
 _DEEPEST = 16
@@ -93,13 +127,23 @@ _MAX_DETAILS_LENGTH = 16_000
 def check_target(rules: RegistryRules, kind: str, target: str, secret: str | None) -> ChannelKind:
     """Validate the kind, target and secret of a channel; resolves host names."""
     parsed = parse_channel_kind(kind)
-    check_channel(parsed, target, rules.addresses)
+    check_channel(parsed, target, rules.addresses, policy=rules.web_policy)
+    if parsed is ChannelKind.EMAIL and not rules.can_mail:
+        raise InvalidDocument(
+            "this registry cannot send e-mail; set notices.smtp.host and notices.smtp.sender, or use another channel"
+        )
     check_secret(secret)
     return parsed
 
 
 def add_channel(
-    transaction: Transaction, actor: Actor, party: str, kind: ChannelKind, target: str, secret: str | None
+    transaction: Transaction,
+    actor: Actor,
+    box: SecretBox,
+    party: str,
+    kind: ChannelKind,
+    target: str,
+    secret: str | None,
 ) -> ChannelAnswer:
     """Add a channel for the notices of a party; `*` means every party and needs a steward."""
     check_name(party, "party")
@@ -107,14 +151,15 @@ def add_channel(
     channel = Channel(0, party, kind, target, secret)
     details = {"target": shown_target(channel), "signed": secret is not None}
     identity = transaction.record(actor.name, "channel.add", f"{party} by {kind}", after=details, details=details)
-    record = ChannelRecord(replace(channel, id=identity), transaction.now, actor.name)
+    stored = encrypt_channel(replace(channel, id=identity), box)
+    record = ChannelRecord(stored, transaction.now, actor.name)
     notice_records.add_channel(transaction, record)
-    return record.answer
+    return channel_answer(record, box)
 
 
-def remove_channel(transaction: Transaction, actor: Actor, identity: int) -> ChannelAnswer:
-    """Remove a channel; notices that wait for it are given up."""
-    removed = notice_records.find_channel(transaction.connection, identity).answer
+def remove_channel(transaction: Transaction, actor: Actor, box: SecretBox, identity: int) -> ChannelAnswer:
+    """Remove a channel; notices that wait for it are given up, and its secrets are deleted."""
+    removed = channel_answer(notice_records.find_channel(transaction.connection, identity), box)
     authorize(actor, Action.NOTIFY, party_resource(removed.party))
     transaction.record(
         actor.name,
@@ -123,7 +168,7 @@ def remove_channel(transaction: Transaction, actor: Actor, identity: int) -> Cha
         before={"target": removed.target, "signed": removed.signed},
         details={"channel": identity},
     )
-    notice_records.remove_channel(transaction, identity)
+    notice_records.remove_channel(transaction, identity, removed.target)
     transaction.change(lambda connection: outbox.abandon(connection, identity, "the channel was removed"))
     return removed
 
@@ -175,8 +220,3 @@ def retry(transaction: Transaction, actor: Actor, channel: int | None) -> int:
     again = transaction.change(lambda connection: outbox.retry(connection, transaction.now, channel))
     transaction.record(actor.name, "notice.retry", party, details={"channel": channel, "deliveries": again})
     return again
-
-
-def party_resource(name: str) -> Resource:
-    """Return the resource to authorize for the channels of a party."""
-    return Resource("channel of", name, frozenset() if name == EVERYBODY else frozenset({name}))

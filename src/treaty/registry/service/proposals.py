@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from treaty.errors import Conflict, InvalidDocument
 from treaty.registry.access.actors import Actor
+from treaty.registry.documents import prepare
 from treaty.registry.service.judgement import Judgement
 from treaty.registry.store import governance_records
 from treaty.registry.store.governance_records import ProposalRecord, ProposalState
@@ -15,7 +16,8 @@ def open_proposal(transaction: Transaction, actor: Actor, judgement: Judgement) 
     candidate, contract = judgement.candidate, judgement.candidate.contract
     existing = governance_records.open_proposal_for(transaction.connection, contract.id, contract.version)
     if existing is not None:
-        if existing.document == candidate.content and existing.proposed_by == actor.name:
+        is_same = prepare(existing.document, existing.media).digest == candidate.digest
+        if is_same and existing.proposer.is_same_as(actor):
             return existing.id
         raise Conflict(
             f"{contract.id} {contract.version} is proposed already (proposal {existing.id}); decide that first"
@@ -32,6 +34,7 @@ def open_proposal(transaction: Transaction, actor: Actor, judgement: Judgement) 
         mode=judgement.verdict.mode.value,
         proposed_at=transaction.now,
         proposed_by=actor.name,
+        proposer_identity=actor.identity,
     )
     governance_records.add_proposal(transaction, proposal)
     owners = {owner.team for owner in contract.owners} | (judgement.before.teams if judgement.before else set())

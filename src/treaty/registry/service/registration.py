@@ -2,47 +2,108 @@
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from datetime import date
+from typing import Any, TypeAlias
 
 from treaty.compatibility import Mode
-from treaty.consumers.impact import BreakingChanges, Effect, Impact, compute_impact
+from treaty.compatibility.kinds.meaning import EDITORIAL
+from treaty.contracts.blocks import EDGE
+from treaty.contracts.lookalikes import skeleton
 from treaty.contracts.model import Contract
-from treaty.errors import Conflict, Unavailable
-from treaty.governance.inheritance import is_policy
-from treaty.governance.lifecycle import day_of
+from treaty.errors import Conflict, NotAllowed
+from treaty.governance.lifecycle import Status, Timetable, day_of
+from treaty.governance.policy_chain import is_policy
+from treaty.observability.dataset_names import dataset_names
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
-from treaty.registry.documents import PreparedDocument, merge_search_words, search_words, summary_of
+from treaty.registry.documents import (
+    Document,
+    PreparedDocument,
+    merge_search_words,
+    readers_of,
+    search_words,
+    summary_of,
+)
 from treaty.registry.model import Registration
-from treaty.registry.report import VersionRefused
 from treaty.registry.rules import RegistryRules
+from treaty.registry.service import line_lineage
+from treaty.registry.service.affected_consumers import Affected, find_affected
 from treaty.registry.service.context import Context
-from treaty.registry.service.judgement import Judgement, judge
+from treaty.registry.service.document_steps import is_step, step_by_document
+from treaty.registry.service.judgement import Judgement, judge, registered_report
+from treaty.registry.service.lifecycle import head_of
 from treaty.registry.service.migration_start import begin, propose, readers, waits
+from treaty.registry.service.namespaces import check_namespace, check_new_id
 from treaty.registry.service.proposals import open_proposal
-from treaty.registry.store import audit_log, subscriptions, versions
+from treaty.registry.service.refusals import InadmissibleVersion, record_refusal_later
+from treaty.registry.service.registration_notices import notify_of_line_ending, notify_of_registration
+from treaty.registry.store import datasets, lineage, versions
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.versions import StoredVersion
+from treaty.registry.store.visibility import EVERYTHING_VISIBLE, Sight, visible_consumers
+
+UseCase: TypeAlias = Callable[[Transaction, Actor, Sight, RegistryRules, PreparedDocument, Mode], Registration]
+"""A way to register a version."""
 
 
-class InadmissibleVersion(VersionRefused):
-    """A refusal with the judgement behind it, for the audit entry."""
+class VersionTaken(Conflict):
+    """The version is registered already, with the same document or another one."""
 
-    def __init__(self, judgement: Judgement) -> None:
-        contract = judgement.candidate.contract
-        super().__init__(f"{contract.id} {contract.version}", judgement.report)
-        self.judgement = judgement
+    def __init__(self, version: StoredVersion) -> None:
+        super().__init__(
+            f"version {version.version!r} of {version.contract!r} is already registered; history does not change"
+        )
+        self.version = version
+
+
+def submit(context: Context, use_case: UseCase, document: Document, compatibility: str | None) -> Future[Registration]:
+    """Queue a version for registration; a refusal is recorded in the audit log and raised by the future."""
+    candidate, mode = context.prepared(document), context.mode(compatibility)
+    _ = candidate.words, candidate.digest  # computed here, before the database is locked
+
+    def run(transaction: Transaction) -> Registration:
+        context.check_in_force(transaction)
+        try:
+            return use_case(transaction, context.actor, context.sight(transaction), context.rules, candidate, mode)
+        except InadmissibleVersion as refusal:
+            record_refusal_later(context, refusal.judgement)
+            raise
+
+    return context.submit(run)
+
+
+def register_again(
+    transaction: Transaction, actor: Actor, sight: Sight, rules: RegistryRules, candidate: PreparedDocument, mode: Mode
+) -> Registration:
+    """Register a version; the same document again gives the answer of the first time, and changes nothing.
+
+    The current version with another status or deprecation is a step of its life cycle.
+    """
+    try:
+        return register(transaction, actor, sight, rules, candidate, mode)
+    except VersionTaken as taken:
+        if taken.version.digest != candidate.digest:
+            if is_step(transaction.connection, taken.version, candidate):
+                return step_by_document(transaction, actor, sight, rules, taken.version, candidate)
+            raise
+        return Registration(
+            status="registered",
+            dataset_id=taken.version.contract,
+            version=taken.version.version,
+            compatibility=registered_report(transaction.connection, rules, taken.version),
+            unchanged=True,
+        )
 
 
 def register(
-    transaction: Transaction, actor: Actor, rules: RegistryRules, candidate: PreparedDocument, mode: Mode
+    transaction: Transaction, actor: Actor, sight: Sight, rules: RegistryRules, candidate: PreparedDocument, mode: Mode
 ) -> Registration:
     """Register an admissible version; a breaking one may be proposed first."""
-    judgement = _judge_or_refuse(transaction, rules, candidate, mode, actor)
+    if not sight.sees(candidate.contract.id):
+        raise NotAllowed(f"the id {candidate.contract.id!r} is not available; choose another id")
+    judgement = _judge_or_refuse(transaction, sight, rules, candidate, mode, actor)
     contract = candidate.contract
     affected_readers = readers(transaction.connection, judgement) if judgement.verdict.opens_line else []
     waiting = waits(rules, judgement, affected_readers)
@@ -56,11 +117,16 @@ def register(
             version=contract.version,
             compatibility=judgement.report,
             proposal=proposal,
-            waits_for=list(waiting.consumers),
+            waits_for=visible_consumers(waiting.consumers, sight),
+            unconfirmed=visible_consumers(waiting.unconfirmed, sight),
         )
     store_version(transaction, actor.name, rules, judgement)
     return Registration(
-        status="registered", dataset_id=contract.id, version=contract.version, compatibility=judgement.report
+        status="registered",
+        dataset_id=contract.id,
+        version=contract.version,
+        compatibility=judgement.report,
+        unconfirmed=visible_consumers(waiting.unconfirmed, sight),
     )
 
 
@@ -68,20 +134,23 @@ def register_approved(
     transaction: Transaction, proposer: str, rules: RegistryRules, candidate: PreparedDocument, mode: Mode
 ) -> None:
     """Register an approved version; it is judged again, because the history may have changed."""
-    store_version(transaction, proposer, rules, _judge_or_refuse(transaction, rules, candidate, mode, None))
+    store_version(
+        transaction, proposer, rules, _judge_or_refuse(transaction, EVERYTHING_VISIBLE, rules, candidate, mode, None)
+    )
 
 
 def check_may_register(actor: Actor, rules: RegistryRules, judgement: Judgement, requested: Mode) -> None:
     """Check the permission to register: of the current owners, or of the named owners of a new contract.
 
-    Giving a contract to other teams, or asking for less than the registry's mode, is for its owners; what concerns
-    policies (being one, ceasing to be one, leaving one) for those who govern.
+    Giving a contract to other teams, changing who may read it, or asking for less than the registry's mode, is for
+    its owners; what concerns policies (being one, ceasing to be one, leaving one) for those who govern.
     """
     contract, before, predecessor = judgement.candidate.contract, judgement.before, judgement.verdict.before
     named = frozenset(owner.team for owner in contract.owners)
     resource = Resource("contract", contract.id, before.teams if before else named)
     actions = [Action.GOVERN if is_policy(contract) else Action.REGISTER]
-    if before is not None and (before.teams != named or not requested.covers(rules.mode)):
+    shown = predecessor is not None and predecessor.treaty.visibility != contract.treaty.visibility
+    if before is not None and (before.teams != named or shown or not requested.covers(rules.mode)):
         actions.append(Action.ADVANCE)
     if predecessor is not None and (is_policy(predecessor) or _leaves_policy(predecessor, contract)):
         actions.append(Action.GOVERN)
@@ -98,7 +167,8 @@ def store_version(transaction: Transaction, actor: str, rules: RegistryRules, ju
     candidate = judgement.candidate
     contract = candidate.contract
     digest = candidate.digest
-    affected = _affected_consumers(transaction, judgement)
+    affected = find_affected(transaction.connection, judgement)
+    line_before = _line_before(transaction, judgement)
     seq = transaction.record(
         actor,
         "contract.register",
@@ -109,51 +179,59 @@ def store_version(transaction: Transaction, actor: str, rules: RegistryRules, ju
     )
     _update_search_row(transaction, candidate, judgement.before)
     versions.add_version(transaction, _row(transaction, actor, judgement, seq, digest))
-    if contract.treaty.lineage or judgement.before is not None:
-        subscriptions.replace_upstreams(transaction, candidate.line, contract.treaty.lineage, seq)
+    declared = line_lineage.declared_upstreams(transaction.connection, contract, candidate.line)
+    if declared or judgement.before is not None:
+        lineage.replace_upstreams(transaction, candidate.line, declared, seq)
+    predecessor = judgement.verdict.before
+    if contract.servers or (predecessor is not None and predecessor.servers):
+        datasets.replace_declared(transaction, candidate.line, dataset_names(contract))
     if judgement.before is None:
-        subscriptions.find_upstreams_of_newcomer(transaction, candidate.line, seq)
+        lineage.find_upstreams_of_newcomer(transaction, candidate.line, seq)
     begin(transaction, actor, rules, judgement)
-    _notify_parties(transaction, judgement, affected)
+    notify_of_registration(transaction, judgement, affected)
+    if line_before is not None:
+        notify_of_line_ending(transaction, candidate, line_before)
+    if rules.on_registered is not None:
+        rules.on_registered(transaction, actor, candidate)
 
 
-@dataclass(frozen=True, slots=True)
-class _AffectedConsumer:
-    """An affected consumer and its team."""
-
-    impact: Impact
-    team: str | None
-
-
-def _affected_consumers(transaction: Transaction, judgement: Judgement) -> list[_AffectedConsumer]:
-    if judgement.before is None:
-        return []
-    subscribed = subscriptions.subscribers(transaction.connection, judgement.before.line)
-    teams = {subscriber.subscription.consumer: subscriber.team for subscriber in subscribed}
-    impacts = compute_impact(judgement.verdict, [subscriber.subscription for subscriber in subscribed])
-    return [
-        _AffectedConsumer(impact, teams[impact.subscription.consumer])
-        for impact in impacts
-        if impact.effect is not Effect.SAFE
-    ]
+def _line_before(transaction: Transaction, judgement: Judgement) -> StoredVersion | None:
+    """Return the version that speaks for the line of a candidate, if the line exists."""
+    before = judgement.before
+    if before is None or before.line != judgement.candidate.line:
+        return None
+    return head_of(versions.versions_in_line(transaction.connection, before.line))
 
 
-def _registration_details(judgement: Judgement, affected: list[_AffectedConsumer]) -> dict[str, Any]:
+def _registration_details(judgement: Judgement, affected: Affected) -> dict[str, Any]:
     """Return the details of a registration for the audit log."""
     noted: dict[str, Any] = {"mode": str(judgement.verdict.mode), "compatible": judgement.verdict.compatible}
     if judgement.before is not None:
         opens = judgement.verdict.opens_line
-        noted |= {"before": judgement.before.version, "opens_line": opens, "hits": len(affected)}
+        noted |= {"before": judgement.before.version, "opens_line": opens, "hits": affected.count}
+    if editorial := [judged.change for judged in judgement.verdict.judged if judged.change.kind in EDITORIAL]:
+        noted["editorial"] = [{"change": change.kind, "owner": change.declared_by} for change in editorial]
+    if (onboarding := judgement.onboarding) is not None and onboarding.waiver is not None:
+        waiver = onboarding.waiver
+        noted["override"] = {"rule": waiver.rule, "owner": waiver.owner, "reason": waiver.reason}
     return noted
 
 
 def _judge_or_refuse(
-    transaction: Transaction, rules: RegistryRules, candidate: PreparedDocument, mode: Mode, actor: Actor | None
+    transaction: Transaction,
+    sight: Sight,
+    rules: RegistryRules,
+    candidate: PreparedDocument,
+    mode: Mode,
+    actor: Actor | None,
 ) -> Judgement:
     """Judge a candidate; refuse it without permission, or if it exists or is not admissible."""
-    judgement = judge(transaction.connection, rules, candidate, mode, transaction.now.date())
+    judgement = judge(transaction.connection, sight, rules, candidate, mode, transaction.now.date())
     if actor is not None:
         check_may_register(actor, rules, judgement, mode)
+        check_namespace(transaction, actor, candidate.contract, judgement.before)
+    if judgement.before is None:
+        check_new_id(transaction.connection, candidate.contract)
     _refuse_if_not_new(transaction, judgement)
     _refuse_if_inadmissible(judgement)
     return judgement
@@ -168,10 +246,9 @@ def _refuse_if_not_new(transaction: Transaction, judgement: Judgement) -> None:
     contract = judgement.candidate.contract
     if judgement.before is None:
         return
-    if versions.is_registered(transaction.connection, contract.id, contract.version):
-        raise Conflict(
-            f"version {contract.version!r} of {contract.id!r} is already registered; history does not change"
-        )
+    registered = versions.find_version(transaction.connection, contract.id, contract.version)
+    if registered is not None:
+        raise VersionTaken(registered)
 
 
 def _row(transaction: Transaction, actor: str, judgement: Judgement, seq: int, digest: str) -> dict[str, Any]:
@@ -195,13 +272,23 @@ def _row(transaction: Transaction, actor: str, judgement: Judgement, seq: int, d
         "owners": [{"team": owner.team, "contact": owner.contact} for owner in contract.owners],
         "registered_at": transaction.now,
         "registered_by": actor,
-        "status": str(candidate.status),
+        "issues": [issue.model_dump() for issue in judgement.report.issues],
+        "status": str(_recorded_status(candidate, days, transaction.now.date())),
         "deprecation_uri": notice.migration_guide if notice else None,
+        "replacement": notice.replacement if notice else None,
+        "deprecation_reason": notice.reason if notice else None,
         "announced_on": days.announced if days else None,
         "sunset_on": days.sunset if days else None,
         "retire_on": days.retirement if days else None,
         "expires_on": day_of(contract.treaty.expires, "expires") if contract.treaty.expires else None,
     }
+
+
+def _recorded_status(candidate: PreparedDocument, days: Timetable | None, today: date) -> Status:
+    """Return the status to store; a deprecation that is announced for a later day has not begun."""
+    if candidate.status is Status.DEPRECATED and days is not None and days.announced > today:
+        return Status.ACTIVE
+    return candidate.status
 
 
 def _update_search_row(transaction: Transaction, candidate: PreparedDocument, before: StoredVersion | None) -> None:
@@ -213,13 +300,17 @@ def _update_search_row(transaction: Transaction, candidate: PreparedDocument, be
         "version": contract.version,
         "name": contract.name,
         "domain": contract.domain,
-        "tier": contract.treaty.tier,
+        "tier": EDGE if contract.treaty.sharing == EDGE else contract.treaty.tier,  # searches find edge contracts by it
         "parent": contract.treaty.parent,
         "summary": summary_of(contract),
+        "readers": readers_of(contract),
         **words,
     }
     if before is None:
-        versions.add_contract(transaction, {"id": contract.id, "created_at": transaction.now, **summary})
+        versions.add_contract(
+            transaction,
+            {"id": contract.id, "skeleton": skeleton(contract.id), "created_at": transaction.now, **summary},
+        )
         return
     highest = versions.highest(transaction.connection, contract.id)
     lines = versions.heads_of_other_lines(transaction.connection, contract.id, candidate.parts[0])
@@ -231,114 +322,3 @@ def _update_search_row(transaction: Transaction, candidate: PreparedDocument, be
     else:
         return
     versions.update_contract(transaction, contract.id, values)
-
-
-def _notify_parties(transaction: Transaction, judgement: Judgement, affected: list[_AffectedConsumer]) -> None:
-    """Notify the owners, the affected consumers, and the owners of contracts in breach of a policy."""
-    contract, verdict = judgement.candidate.contract, judgement.verdict
-    parties = {owner.team for owner in contract.owners}
-    details: dict[str, Any] = {"status": str(judgement.candidate.status), "required_version": verdict.required_version}
-    kind, headline = "contract.registered", f"{contract.id} {contract.version} was registered"
-    if judgement.before is not None:
-        parties |= judgement.before.teams
-        parties |= {consumer.impact.subscription.consumer for consumer in affected}
-        parties |= {consumer.team for consumer in affected if consumer.team}
-        derived = subscriptions.made_from(transaction.connection, judgement.before.line)
-        affected_lines = [
-            line for line, fields in derived if BreakingChanges(verdict).effect_on(fields)[0] is not Effect.SAFE
-        ]
-        parties |= {team for line in affected_lines for team in versions.owners_of(transaction.connection, line)}
-        details["lines"] = [str(line) for line in affected_lines]
-        details["changes"] = [change.message for change in verdict.judged][:50]
-        details["consumers"] = {
-            impact.subscription.consumer: {
-                "effect": impact.effect.value,
-                "changes": [change.message for change in impact.changes],
-            }
-            for impact in (consumer.impact for consumer in affected)
-        }
-        kind = "contract.changed"
-        if verdict.opens_line:
-            kind, headline = "line.opened", f"{contract.id} {contract.version} opens the line {contract.line}"
-            details["migration"] = _plan(judgement)
-    transaction.notify(kind, contract.id, headline, version=contract.version, details=details, parties=parties)
-    for child in judgement.children:
-        transaction.notify(
-            "policy.breached",
-            child.contract,
-            f"{child.contract} {child.version} is weaker than {contract.id} {contract.version} asks",
-            version=child.version,
-            details={"violations": [str(violation) for violation in child.violations]},
-            parties=child.teams,
-        )
-
-
-def _plan(judgement: Judgement) -> dict[str, str] | None:
-    plan = judgement.candidate.contract.treaty.migration
-    return {"guide": plan.guide, "window": plan.window, "owner": plan.owner} if plan else None
-
-
-_REFUSED = "contract.refuse"
-_MAX_ENTRIES_SEARCHED = 2_000
-"""Entries to search for the same refusal, so that a client that retries does not fill the log."""
-
-_MAX_KINDS = 20
-
-
-def record_refusal(transaction: Transaction, actor: str, judgement: Judgement) -> None:
-    """Record a refusal, unless the same document of the same actor was refused recently."""
-    contract, report = judgement.candidate.contract, judgement.report
-    subject, digest = f"{contract.id} {contract.version}", judgement.candidate.digest
-    if _is_known(transaction, actor, subject, digest):
-        return
-    kinds = dict.fromkeys(issue.kind for issue in report.errors)
-    transaction.record(
-        actor,
-        _REFUSED,
-        subject,
-        before=judgement.before.digest if judgement.before else None,
-        after=digest,
-        details={
-            "mode": report.mode,
-            "issues": list(kinds)[:_MAX_KINDS],
-            "required_version": report.required_version,
-            "hits": _count_affected(transaction, judgement),
-        },
-    )
-
-
-def _is_known(transaction: Transaction, actor: str, subject: str, digest: str) -> bool:
-    noted: set[tuple[str, str, str]] = transaction.once("refusals that were noted", set)
-    if (actor, subject, digest) in noted:  # by another unit of this transaction, whose entries cannot be read yet
-        return True
-    noted.add((actor, subject, digest))
-    since = transaction.newest - _MAX_ENTRIES_SEARCHED
-    return audit_log.has_entry(transaction.connection, since, actor, _REFUSED, subject, digest)
-
-
-def _count_affected(transaction: Transaction, judgement: Judgement) -> int:
-    """Count the affected consumers."""
-    if judgement.before is None:
-        return 0
-    readers = [
-        subscriber.subscription
-        for subscriber in subscriptions.subscribers(transaction.connection, judgement.before.line)
-    ]
-    return sum(impact.effect is not Effect.SAFE for impact in compute_impact(judgement.verdict, readers))
-
-
-_LOG = logging.getLogger("treaty.registry")
-
-
-def record_refusal_later(context: Context, judgement: Judgement) -> None:
-    """Record a refusal in a transaction of its own; a failure only logs a warning."""
-    actor = context.actor.name
-    with suppress(Unavailable):  # the registry is closing
-        context.submit(lambda transaction: record_refusal(transaction, actor, judgement)).add_done_callback(
-            _log_failure
-        )
-
-
-def _log_failure(done: Future[None]) -> None:
-    if not done.cancelled() and done.exception() is not None:
-        _LOG.warning("a refusal was not noted: %s", type(done.exception()).__name__)

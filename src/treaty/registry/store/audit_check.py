@@ -15,14 +15,16 @@ from treaty.registry.documents import digest_of
 from treaty.registry.model import AuditCheckAnswer, BreakAnswer, DifferenceAnswer
 from treaty.registry.store.audit_log import NOTHING_BEFORE, Broken, Entry, breaks_in, chained, read_entries
 from treaty.registry.store.row_digests import COVERED, NOT_COVERED, CoveredPart, read_rows
-from treaty.registry.store.tables import audit, tokens, versions
+from treaty.registry.store.tables import SESSION_ID_LENGTH, actors, audit, tokens, versions
 
 SEAL = "audit.seal"
 """The action of entries that record the rows of a database which is older than row digests."""
 
-_ROWS_PER_SEAL = 1_000
+ROWS_PER_ENTRY = 1_000
 _MAX_FINDINGS = 100
-_SYSTEM = "upgrade"
+SYSTEM = "upgrade"
+CONVERTED = "audit.converted"
+"""The action of entries that follow those which once contained the names of actors instead of ids."""
 
 
 class Head(NamedTuple):
@@ -56,11 +58,23 @@ class _Summary:
     """Ids of the tokens that the seal recorded."""
     hashes: dict[int, str] = field(default_factory=dict)
     """Hashes of the entries that were noted outside the database, by number."""
+    earlier_hashes: dict[int, str] = field(default_factory=dict)
+    """The hashes that these entries had before they were converted."""
+    last_earlier: int = 0
+    """The number of the last entry that has an earlier hash."""
+    conversion: int | None = None
+    """The number of the first entry that ends a conversion."""
 
     def add(self, entry: Entry, noted: frozenset[int]) -> None:
         self.entries, self.head = entry.seq, entry.hash
         if entry.seq in noted:
             self.hashes[entry.seq] = entry.hash
+            if entry.converted_from is not None:
+                self.earlier_hashes[entry.seq] = entry.converted_from
+        if entry.converted_from is not None:
+            self.last_earlier = entry.seq
+        if entry.action == CONVERTED and self.conversion is None:
+            self.conversion = entry.seq
         for part, digests in (entry.row_digests or {}).items():
             recorded = self.rows.setdefault(part, {})
             recorded.update((key, _Recorded(digest, entry.seq)) for key, digest in digests.items())
@@ -87,7 +101,9 @@ def verify(connection: Connection, noted: Sequence[Head] = ()) -> AuditCheckAnsw
             yield entry
 
     breaks = [*breaks_in(watch(read_entries(connection)))][:_MAX_FINDINGS]
-    breaks += _heads_not_found(noted, summary.hashes)
+    if summary.last_earlier and (summary.conversion is None or summary.last_earlier > summary.conversion):
+        breaks.append(Broken(summary.last_earlier, "it says that it was converted, but no conversion follows it"))
+    breaks += _heads_not_found(noted, summary)
     differences = list(islice(_differences(connection, summary), _MAX_FINDINGS))
     return AuditCheckAnswer(
         whole=not breaks and not differences,
@@ -101,10 +117,12 @@ def verify(connection: Connection, noted: Sequence[Head] = ()) -> AuditCheckAnsw
     )
 
 
-def _heads_not_found(noted: Sequence[Head], hashes: Mapping[int, str]) -> Iterator[Broken]:
+def _heads_not_found(noted: Sequence[Head], summary: _Summary) -> Iterator[Broken]:
     for head in noted:
-        stored = hashes.get(head.seq)
-        if stored != head.hash and (head.seq, head.hash) != (0, NOTHING_BEFORE):
+        stored = summary.hashes.get(head.seq)
+        if head.hash in (stored, summary.earlier_hashes.get(head.seq)):
+            continue
+        if (head.seq, head.hash) != (0, NOTHING_BEFORE):
             yield Broken(head.seq, "it is missing" if stored is None else "it is not the entry that was there")
 
 
@@ -130,7 +148,7 @@ def _compare(
                 yield _difference(connection, part, key, reason, recorded[key].seq)
         elif part.has_rows:
             yield _difference(connection, part, key, "was added outside the registry; no entry records it")
-    if part.has_rows:
+    if part.has_rows and part.is_kept:
         for key in recorded.keys() - seen:
             reason = f"was deleted outside the registry; entry {recorded[key].seq} recorded it"
             yield _difference(connection, part, key, reason, recorded[key].seq)
@@ -198,6 +216,8 @@ _NAMES: dict[str, Callable[[Connection, Mapping[str, Any]], str]] = {
         else f"{key['upstream']} of {key['contract']}@{key['major']}"
     ),
     "migration_consumers": lambda _, key: f"{key['migration']}: {key['consumer']}",
+    "line_layers": lambda _, key: f"{key['contract']}@{key['major']}",
+    "sessions": lambda _, key: key["digest"][:SESSION_ID_LENGTH],
 }
 """How a row is named in a finding, by table; by default by its key."""
 
@@ -207,17 +227,18 @@ def seal(connection: Connection, now: datetime) -> int:
 
     A database from before row digests is sealed once, when it is upgraded: from then on every change of a row is found.
     """
+    system = str(connection.execute(select(actors.c.id).where(actors.c.name == SYSTEM)).scalar_one_or_none())
     newest = connection.execute(select(audit.c.seq, audit.c.hash).order_by(audit.c.seq.desc()).limit(1)).one_or_none()
     seq, head = (newest.seq, newest.hash) if newest else (0, NOTHING_BEFORE)
     digests = [
         (part.name, part.key_of(row), part.digest(row)) for part in COVERED for row in read_rows(connection, part)
     ]
-    for start in range(0, len(digests), _ROWS_PER_SEAL):
+    for start in range(0, len(digests), ROWS_PER_ENTRY):
         some: dict[str, dict[str, str]] = {}
-        for name, key, digest in digests[start : start + _ROWS_PER_SEAL]:
+        for name, key, digest in digests[start : start + ROWS_PER_ENTRY]:
             some.setdefault(name, {})[key] = digest
         details = {"rows": sum(map(len, some.values()))}
-        entry = chained(head, seq + 1, now, _SYSTEM, SEAL, "*", None, None, details, some)
+        entry = chained(head, seq + 1, now, system, SEAL, "*", None, None, details, some)
         connection.execute(insert(audit), entry.as_row())
         seq, head = entry.seq, entry.hash
     return len(digests)

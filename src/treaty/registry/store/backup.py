@@ -10,7 +10,7 @@ import subprocess  # nosec B404
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import inspect, select, table, text
+from sqlalchemy import delete, inspect, select, table, text
 from sqlalchemy.engine import URL
 
 from treaty.errors import Conflict, InvalidDocument, NotFound, Unavailable
@@ -18,7 +18,7 @@ from treaty.registry.store import audit_log
 from treaty.registry.store.audit_check import Head
 from treaty.registry.store.audit_log import NOTHING_BEFORE
 from treaty.registry.store.database import HEAD, Database, create_file, database_url, redacted_url
-from treaty.registry.store.tables import METADATA
+from treaty.registry.store.tables import METADATA, sessions
 
 _TIMEOUT_S = 30
 _SIGNATURES = {b"SQLite format 3\x00": "sqlite", b"PGDMP": "postgresql"}
@@ -64,6 +64,17 @@ def restore(reference: str, file: Path, *, overwrite: bool) -> None:
         _restore_sqlite(Path(str(url.database)), file)
     else:
         _restore_postgresql(url, file)
+    _end_sessions(url)
+
+
+def _end_sessions(url: URL) -> None:
+    """Delete the browser sessions of a backup: one that ended since must not come back."""
+    if sessions.name in _table_names(url):
+        database = Database(url)
+        try:
+            database.change(lambda connection: connection.execute(delete(sessions)))
+        finally:
+            database.close()
 
 
 def _back_up_sqlite(database: Database, file: Path) -> Head:

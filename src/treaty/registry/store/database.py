@@ -10,17 +10,23 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine import URL, ExceptionContext
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, OperationalError
 
 from treaty.errors import InvalidDocument, Unavailable
+from treaty.registry.rules import Upgrade
+from treaty.registry.store.actor_conversion import convert
 from treaty.registry.store.audit_check import seal
+from treaty.registry.store.lifecycle_status import ask_about
 from treaty.registry.store.read_cache import ReadCache
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.writer import Writer, WriterLock, reachable
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 T = TypeVar("T")
 Clock = Callable[[], datetime]
@@ -76,7 +82,7 @@ def database_url(reference: str) -> URL:
 
 
 def redacted_url(url: URL) -> str:
-    """Return a URL without its password and without its query, which may hold one too."""
+    """Return a URL without its password and without its query, which may contain one too."""
     return url.set(query={}).render_as_string()
 
 
@@ -94,15 +100,15 @@ class Database:
         self._probed_at = 0.0
 
     @classmethod
-    def open(cls, reference: str, clock: Clock = utc_now) -> Database:
-        """Open a database, and bring its tables up to date."""
+    def open(cls, reference: str, clock: Clock = utc_now, upgrade: Upgrade = Upgrade.AUTO) -> Database:
+        """Open a database, and bring its tables up to date; with `Upgrade.MANUAL`, refuse tables that are not."""
         url = database_url(reference)
         if url.get_backend_name() == "sqlite":
             create_file(Path(str(url.database)))
         database = cls(url, clock)
         try:
             with reachable(database.name), database._engine.connect() as connection:
-                migrate(connection, clock)
+                migrate(connection, clock, upgrade)
         except BaseException:
             database.close()
             raise
@@ -124,22 +130,34 @@ class Database:
         return redacted_url(self._engine.url)
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """Open a connection for reading."""
+    def read(self, now: datetime | None = None) -> Iterator[Connection]:
+        """Open a connection for reading, as things are now or at another time."""
         with reachable(self.name), self._engine.connect() as connection:
+            ask_about(connection, (now or self.clock()).date())
             if connection.dialect.name == "sqlite":
                 connection.exec_driver_sql("BEGIN")  # all queries see the same state; PostgreSQL begins by itself
             yield connection
 
     @contextmanager
-    def snapshot(self) -> Iterator[Connection]:
+    def snapshot(self, now: datetime | None = None) -> Iterator[Connection]:
         """Open a connection for several queries that all see the same state of the database."""
         with reachable(self.name), self._engine.connect() as connection:
+            ask_about(connection, (now or self.clock()).date())
             if connection.dialect.name == "sqlite":
                 connection.exec_driver_sql("BEGIN")
             else:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """Open a transaction that holds the lock of migrations and sees one state of the database."""
+        with reachable(self.name), self._engine.connect() as connection:
+            if connection.dialect.name == "postgresql":
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                connection.exec_driver_sql(_LOCK_MIGRATIONS[connection.dialect.name])
+                yield connection
 
     def write(self, unit: Callable[[Transaction], T]) -> T:
         """Run a unit of work as one transaction, and return once it is durable."""
@@ -156,6 +174,10 @@ class Database:
     def on_notices(self, wake: Callable[[], None]) -> None:
         """Set the function to call after notices were added to the outbox."""
         self._writer.on_notices = wake
+
+    def on_pending_writes(self, listener: Callable[[int], None]) -> None:
+        """Set the function that is called with the number of unfinished writes of this process when it changes."""
+        self._writer.on_pending(listener)
 
     def on_changes(self, wake: Callable[[], None]) -> None:
         """Set the function to call after a change by this process."""
@@ -178,6 +200,22 @@ class Database:
             assert self._probe is not None  # noqa: S101
             return self._probe
 
+    def overwrite_deleted(self) -> bool:
+        """Overwrite what was deleted, so that it is not in the files; return whether this is done.
+
+        Others may use the database meanwhile. If they hold it for too long, a later call can do it.
+        """
+        try:
+            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                if not self.on_sqlite:
+                    connection.exec_driver_sql("VACUUM actors, notices, sessions")
+                    return True
+                connection.exec_driver_sql("VACUUM")
+                blocked = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar_one()
+                return not blocked
+        except OperationalError:
+            return False
+
     def close(self) -> None:
         """Finish queued writes and close the database."""
         self._writer.close()
@@ -191,7 +229,7 @@ def _write_nothing_new(transaction: Transaction) -> None:
 
 
 def create_file(path: Path) -> None:
-    """Create the file of a new database, readable only by its owner, because it holds channel secrets."""
+    """Create the file of a new database, readable only by its owner, because it contains channel secrets."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
@@ -248,11 +286,14 @@ def _log_ahead(cursor: sqlite3.Cursor) -> None:
             return
 
 
-HEAD = "0005"
-"""The newest migration; a test holds it to the files."""
+HEAD = "0022"
+"""The newest migration; a test compares it with the files."""
 
-_SEAL_BEFORE = "0005"
+SEAL_BEFORE = "0005"
 """Databases of earlier migrations get digests of all their rows. Raise it if a migration changes covered rows."""
+
+CONVERT_BEFORE = "0017"
+"""Databases of earlier migrations contain the names of actors where there are ids now."""
 
 _LOCK_MIGRATIONS = {
     "sqlite": "BEGIN IMMEDIATE",
@@ -260,36 +301,63 @@ _LOCK_MIGRATIONS = {
 }
 
 
-def migrate(connection: Connection, clock: Clock) -> None:
+def migrate(connection: Connection, clock: Clock, upgrade: Upgrade = Upgrade.AUTO) -> None:
     """Run the migrations that the database has not seen; one process at a time does so."""
-    if _current(connection) == HEAD:
+    current = current_revision(connection)
+    if current == HEAD:
         return
+    refuse_later_revision(current)
+    if upgrade is Upgrade.MANUAL:
+        state = f"is at revision {current}" if current else "has no tables"
+        raise Unavailable(
+            f"the database {state}, and this version of Treaty needs revision {HEAD}; "
+            "run: treaty admin upgrade (with --dry-run to see what it does)"
+        )
     connection.rollback()
     with connection.begin():
         connection.exec_driver_sql(_LOCK_MIGRATIONS[connection.dialect.name])
-        before = _current(connection)
+        before = current_revision(connection)
         if before == HEAD:
             return
-        _upgrade(connection)
-        if before is not None and before < _SEAL_BEFORE:
-            seal(connection, clock())
+        run_migrations(connection, HEAD)
+        for _, step in steps_after(before):
+            step(connection, clock())
 
 
-def _current(connection: Connection) -> str | None:
+def current_revision(connection: Connection) -> str | None:
+    """Return the migration that the tables are at; None if there are none."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
 
 
-def _upgrade(connection: Connection) -> None:
-    from alembic import command  # loaded only where there is something to do
+def refuse_later_revision(revision: str | None) -> None:
+    """Refuse a database with migrations that this version does not know."""
+    if revision is not None and revision > HEAD:
+        raise Unavailable("the database was made by a later version of Treaty; install that version")
+
+
+def migration_config() -> Config:
+    """Return the configuration of Alembic, which is loaded only where there is something to do."""
     from alembic.config import Config
-    from alembic.util import CommandError
 
     config = Config()
     config.set_main_option("script_location", "treaty.registry.store:migrations")
+    return config
+
+
+def run_migrations(connection: Connection, revision: str) -> None:
+    """Run the migrations up to a revision."""
+    from alembic import command
+
+    config = migration_config()
     config.attributes["connection"] = connection
-    try:
-        command.upgrade(config, "head")
-    except CommandError:
-        raise Unavailable("the database was made by a later version of Treaty; install that version") from None
+    command.upgrade(config, revision)
+
+
+def steps_after(before: str | None) -> Iterator[tuple[str, Callable[[Connection, datetime], object]]]:
+    """Yield what is to be done after the migrations of a database that was at a revision, each with a summary."""
+    if before is not None and before < CONVERT_BEFORE:
+        yield "Ids instead of names of actors, in all rows and in the audit log.", convert
+    if before is not None and before < SEAL_BEFORE:
+        yield "Digests of all rows in the audit log.", seal

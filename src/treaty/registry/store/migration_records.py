@@ -14,6 +14,7 @@ from treaty.contracts.versions import Line
 from treaty.errors import NotFound
 from treaty.registry.store.tables import migration_consumers, migrations, subscriptions
 from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.visibility import EVERYTHING_VISIBLE, Sight, Visibility
 
 _M = migrations.c
 _C = migration_consumers.c
@@ -88,18 +89,20 @@ class StoredConsumer:
     until: date | None
     changed_at: datetime
     changed_by: str
+    via: str | None
 
 
-def find(connection: Connection, identity: int) -> StoredMigration:
+def find(connection: Connection, identity: int, sight: Sight = EVERYTHING_VISIBLE) -> StoredMigration:
     """Return a migration, or raise NotFound."""
     row = connection.execute(select(migrations).where(_M.id == identity)).one_or_none()
-    if row is None:
+    if row is None or not sight.sees(row.contract):
         raise NotFound(f"no migration {identity}; see: treaty migrate status")
     return _migration_from_row(row)
 
 
 def page(
     connection: Connection,
+    visibility: Visibility,
     contract: str | None,
     state: MigrationState | None,
     team: str | None,
@@ -107,7 +110,7 @@ def page(
     limit: int,
 ) -> list[StoredMigration]:
     """Return some migrations, in the order they were opened."""
-    statement = select(migrations).where(_M.id > after)
+    statement = select(migrations).where(_M.id > after, *visibility.conditions(_M.contract))
     if team is not None:
         statement = statement.where(_concerns(team))
     if contract is not None:

@@ -78,7 +78,7 @@ def failed(connection: Connection, due: Due, reason: str, next_at: datetime | No
     """Record a failure; without a next attempt the delivery is given up until it is retried by request."""
     state = State.DEAD if next_at is None else State.PENDING
     connection.execute(
-        _held(due).values(
+        _update_leased(due).values(
             state=state.value,
             attempts=deliveries.c.attempts + 1,
             next_at=next_at,
@@ -91,7 +91,7 @@ def failed(connection: Connection, due: Due, reason: str, next_at: datetime | No
 def release(connection: Connection, dues: Sequence[Due]) -> None:
     """Release claimed deliveries that were not tried."""
     for due in dues:
-        connection.execute(_held(due).values(leased_until=None))
+        connection.execute(_update_leased(due).values(leased_until=None))
 
 
 def retry(connection: Connection, now: datetime, channel: int | None = None, notice: int | None = None) -> int:
@@ -112,11 +112,32 @@ def abandon(connection: Connection, channel: int, reason: str) -> int:
     return connection.execute(waiting.values(values)).rowcount
 
 
+@dataclass(frozen=True)
+class Backlog:
+    """Deliveries that are not done: those that wait, those that were given up, and since when the oldest is due."""
+
+    pending: int
+    dead: int
+    due_since: datetime | None
+
+
+def backlog(connection: Connection) -> Backlog:
+    """Count the deliveries that are not done, of all contracts."""
+    open_states = (State.PENDING.value, State.DEAD.value)
+    query = select(deliveries.c.state, func.count().label("deliveries"), func.min(deliveries.c.next_at).label("due"))
+    rows = connection.execute(query.where(deliveries.c.state.in_(open_states)).group_by(deliveries.c.state))
+    found = {row.state: row for row in rows}
+    pending, dead = (found.get(state) for state in open_states)
+    return Backlog(
+        pending.deliveries if pending else 0, dead.deliveries if dead else 0, pending.due if pending else None
+    )
+
+
 def _this(due: Due) -> Update:
     return update(deliveries).where(deliveries.c.notice == due.notice.seq, deliveries.c.channel == due.channel.id)
 
 
-def _held(due: Due) -> Update:
+def _update_leased(due: Due) -> Update:
     """Select the delivery only while the lease is ours, so that a late result does not overwrite another worker's."""
     return _this(due).where(deliveries.c.state == State.PENDING.value, deliveries.c.leased_until == due.leased_until)
 
@@ -233,7 +254,8 @@ def _read(connection: Connection, keys: Sequence[Key]) -> list[Due]:
         return []
     statement = (
         select(notices, channels.c.id.label("channel_id"), channels.c.party, channels.c.kind.label("channel_kind"))
-        .add_columns(channels.c.target, channels.c.secret, deliveries.c.attempts, deliveries.c.leased_until)
+        .add_columns(channels.c.target, channels.c.secret, channels.c.previous_secret, channels.c.previous_until)
+        .add_columns(deliveries.c.attempts, deliveries.c.leased_until)
         .select_from(deliveries)
         .join(notices, notices.c.seq == deliveries.c.notice)
         .join(channels, channels.c.id == deliveries.c.channel)
@@ -255,5 +277,13 @@ def _due(row: Row[tuple[object, ...]]) -> Due:
         details=row.details,
         parties=tuple(row.parties),
     )
-    channel = Channel(row.channel_id, row.party, ChannelKind(row.channel_kind), row.target, row.secret)
+    channel = Channel(
+        row.channel_id,
+        row.party,
+        ChannelKind(row.channel_kind),
+        row.target,
+        row.secret,
+        row.previous_secret,
+        row.previous_until,
+    )
     return Due(notice, channel, row.attempts, row.leased_until)

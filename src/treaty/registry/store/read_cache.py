@@ -1,4 +1,4 @@
-"""In-process cache of answers from a SQLite file, valid until any process writes to it."""
+"""In-process cache of answers from a SQLite file, valid until any process changes the content of the registry."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ MAX_ENTRY_BYTES = 64_000
 
 
 class ReadCache:
-    """Caches byte strings by name until the database changes; caches nothing for databases other than SQLite.
+    """Caches byte strings by name until the registry changes; caches nothing for databases other than SQLite.
 
-    The version stamp is `PRAGMA data_version` of a connection that never writes: it changes with every commit of any
-    other connection. A value is stored only if the stamp taken before it was read still holds.
+    The stamp is the number of the newest audit entry, since every change of contracts and tokens has one. It is read
+    again when `PRAGMA data_version` of a connection that never writes shows a commit of any other connection, so that
+    commits without an entry, such as those of readiness probes, empty nothing. A value is stored only if the stamp
+    taken before it was read still holds.
     """
 
     def __init__(self, database: str | None) -> None:
         self._path = database
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
+        self._data_version: int | None = None
         self._stamp: int | None = None
         self._values: dict[str, bytes] = {}
         self._size = 0
@@ -58,9 +61,9 @@ class ReadCache:
     def _refresh(self) -> int | None:
         """Return the current stamp; drop all values if it changed."""
         try:
-            stamp = self._data_version()
+            stamp = self._read_stamp()
         except sqlite3.Error:
-            stamp = None
+            self._data_version = stamp = None
         if stamp != self._stamp:
             self._clear()
             self._stamp = stamp
@@ -70,10 +73,15 @@ class ReadCache:
         self._values.clear()
         self._size = 0
 
-    def _data_version(self) -> int | None:
+    def _read_stamp(self) -> int | None:
         if self._path is None:
             return None
         if self._connection is None:
             uri = f"{Path(self._path).absolute().as_uri()}?mode=ro"
             self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None, timeout=0)
-        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+        data_version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        if data_version == self._data_version:
+            return self._stamp
+        newest: int = self._connection.execute("SELECT coalesce(max(seq), 0) FROM audit").fetchone()[0]
+        self._data_version = data_version
+        return newest

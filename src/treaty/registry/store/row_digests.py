@@ -14,12 +14,23 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, select, tuple_
 
 from treaty.registry.documents import digest_of
 from treaty.registry.store import tables
-from treaty.registry.store.tables import in_batches
+from treaty.registry.store.tables import in_batches, stored
 
 RowDigests = Mapping[str, Mapping[str, str]]
 """Digests of rows by the name of a part and the key of a row."""
 
-_LIFECYCLE = ("status", "deprecation_uri", "announced_on", "sunset_on", "retire_on")
+_LIFECYCLE = (
+    "status",
+    "deprecation_uri",
+    "announced_on",
+    "sunset_on",
+    "retire_on",
+    "replacement",
+    "deprecation_reason",
+)
+
+_NEWEST_EVIDENCE = ("cause", "evidence", "last_seen", "blocked")
+"""Columns of incidents that change with every measure; they follow from measures and lineage."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,8 @@ class CoveredPart:
     columns: tuple[str, ...]
     has_rows: bool = True
     """Whether a missing or additional row is reported for this part, if a table has several."""
+    is_kept: bool = True
+    """Whether rows are kept for ever, so that a missing one is reported."""
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -49,7 +62,7 @@ class CoveredPart:
 
     def query(self) -> Select[Any]:
         """Select the key and the digested columns."""
-        return select(*(self.table.c[name] for name in dict.fromkeys((*self.key_names, *self.columns))))
+        return select(*(stored(self.table.c[name]) for name in dict.fromkeys((*self.key_names, *self.columns))))
 
 
 def _part(table: Table, noun: str) -> CoveredPart:
@@ -57,7 +70,13 @@ def _part(table: Table, noun: str) -> CoveredPart:
 
 
 COVERED = (
-    _part(tables.contracts, "contract"),
+    _part(tables.actors, "actor"),
+    CoveredPart(
+        "contracts",
+        "contract",
+        tables.contracts,
+        tuple(column.name for column in tables.contracts.columns if column.name != "skeleton"),
+    ),
     CoveredPart(
         "versions",
         "version",
@@ -65,19 +84,56 @@ COVERED = (
         tuple(column.name for column in tables.versions.columns if column.name not in _LIFECYCLE),
     ),
     CoveredPart("lifecycle", "status of version", tables.versions, _LIFECYCLE, has_rows=False),
+    _part(tables.namespaces, "namespace"),
     _part(tables.upstreams, "upstream"),
+    _part(tables.line_layers, "layer of line"),
     _part(tables.subscriptions, "subscription"),
     _part(tables.proposals, "proposal"),
     _part(tables.migrations, "migration"),
     _part(tables.migration_consumers, "consumer of migration"),
     _part(tables.waivers, "waiver"),
+    CoveredPart(
+        "incidents",
+        "incident",
+        tables.incidents,
+        tuple(column.name for column in tables.incidents.columns if column.name not in _NEWEST_EVIDENCE),
+    ),
     _part(tables.channels, "channel"),
-    _part(tables.tokens, "token"),
+    _part(tables.schemas, "schema"),
+    _part(tables.subjects, "subject"),
+    _part(tables.subject_versions, "version of subject"),
+    CoveredPart(
+        "tokens",
+        "token",
+        tables.tokens,
+        tuple(column.name for column in tables.tokens.columns if column.name != "last_used_at"),
+    ),
+    CoveredPart(
+        "sessions",
+        "session",
+        tables.sessions,
+        tuple(column.name for column in tables.sessions.columns if column.name != "seen_at"),
+        is_kept=False,
+    ),
 )
 """What the audit log vouches for."""
 
-NOT_COVERED = ("notices", "deliveries", "measures", "current_measures")
-"""Tables without digests: messages that follow from entries, their delivery, and measurements."""
+NOT_COVERED = (
+    "notices",
+    "deliveries",
+    "measures",
+    "current_measures",
+    "line_health",
+    "datasets",
+    "lineage_events",
+    "observed_usage",
+    "schema_references",
+    "schema_usage",
+)
+"""Tables without digests: messages that follow from entries, their delivery, measurements, the names of
+datasets, and what lineage events observed.
+
+What schemas refer to follows from the schemas; how often clients use them is a measurement."""
 
 
 @cache

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, exists, select
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, exists, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from treaty.errors import Conflict, NotFound
@@ -19,7 +20,7 @@ from treaty.registry.access.tokens import (
     matches,
     parse_token,
 )
-from treaty.registry.store.tables import tokens
+from treaty.registry.store.tables import id_of_actor, tokens
 from treaty.registry.store.transaction import Transaction
 
 _NOT_A_TOKEN = "the token is not known here; check it, or ask an admin for a new one"  # noqa: S105
@@ -38,6 +39,7 @@ def add(transaction: Transaction, record: TokenRecord) -> None:
         "created_by": record.created_by,
         "expires_at": record.expires_at,
         "revoked_at": record.revoked_at,
+        "holder": record.holder,
     }
     try:
         transaction.insert(tokens, row)
@@ -71,14 +73,38 @@ def revoke(transaction: Transaction, identity: str) -> TokenRecord:
 
 
 def any_ever(connection: Connection) -> bool:
-    """Tell whether a token was ever created; from then on sign-in is required."""
+    """Return whether a token was ever created; from then on sign-in is required."""
     return connection.execute(select(tokens.c.id).limit(1)).first() is not None
 
 
 def is_taken(connection: Connection, name: str, now: datetime) -> bool:
-    """Tell whether a token with this name is valid."""
-    in_force = exists().where(tokens.c.name == name, tokens.c.revoked_at.is_(None), tokens.c.expires_at > now)
+    """Return whether a token with this name is valid."""
+    in_force = exists().where(_has_name(name), tokens.c.revoked_at.is_(None), tokens.c.expires_at > now)
     return bool(connection.execute(select(in_force)).scalar_one())
+
+
+def newest_named(connection: Connection, name: str) -> TokenRecord | None:
+    """Return the newest token with this name, in force or not."""
+    query = select(tokens).where(_has_name(name)).order_by(tokens.c.created_at.desc(), tokens.c.id).limit(1)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _record(row)
+
+
+def _has_name(name: str) -> ColumnElement[bool]:
+    return tokens.c.name == id_of_actor(name)
+
+
+def mark_used(connection: Connection, moments: Mapping[str, datetime]) -> None:
+    """Store when tokens were last used, by id."""
+    earlier = or_(tokens.c.last_used_at.is_(None), tokens.c.last_used_at < bindparam("at"))
+    statement = update(tokens).where(tokens.c.id == bindparam("key"), earlier).values(last_used_at=bindparam("used"))
+    connection.execute(statement, [{"key": token, "at": at, "used": at} for token, at in moments.items()])
+
+
+def belongs_to_other(connection: Connection, name: str, identity: str) -> bool:
+    """Return whether tokens with this name were created and none of them for this identity."""
+    holders = set(connection.execute(select(tokens.c.holder).where(_has_name(name))).scalars())
+    return bool(holders) and identity not in holders
 
 
 def sign_in(connection: Connection, text: str, now: datetime) -> Actor:
@@ -121,4 +147,6 @@ def _record(row: Row[Any]) -> TokenRecord:
         created_by=row.created_by,
         expires_at=row.expires_at,
         revoked_at=row.revoked_at,
+        holder=row.holder,
+        last_used_at=row.last_used_at,
     )

@@ -12,9 +12,12 @@ from sqlalchemy.engine import CursorResult
 
 from treaty.registry.documents import digest_of_state
 from treaty.registry.store import tables
-from treaty.registry.store.audit_log import NOTHING_BEFORE, Entry, chained
+from treaty.registry.store.actors import KnownActors, new_actor
+from treaty.registry.store.audit_log import NAMED_IN_DETAILS, NOTHING_BEFORE, Entry, chained
+from treaty.registry.store.lifecycle_status import ask_about
 from treaty.registry.store.outbox import waiting
 from treaty.registry.store.row_digests import ChangedRows, RowDigests
+from treaty.registry.store.tables import actor_columns
 
 T = TypeVar("T")
 State: TypeAlias = str | Mapping[str, Any] | None
@@ -24,17 +27,25 @@ _MAX_PARTIES_PER_QUERY = 1_000
 _AUDIT, _NOTICES = tables.audit.c, tables.notices.c
 WAITING_UPSTREAMS = "waiting upstreams"
 CHANNELS = "channels"
+NAMESPACES = "namespaces"
+PRIVATE_CONTRACTS = "private contracts"
 _WAITING = text("upstream_major = -1 AND active")
 """Written like the condition of the partial index: SQLite does not use the index otherwise."""
 
+IS_PRIVATE = text("contracts.readers IS NOT NULL")
+_HAS_PRIVATE_CONTRACTS = exists(select(tables.contracts.c.id).where(IS_PRIVATE))
 _HAS_CHANNELS = exists(select(tables.channels.c.id))
 _HAS_WAITING_UPSTREAMS = exists(select(tables.upstreams.c.contract).where(_WAITING))
+_HAS_NAMESPACES = exists(select(tables.namespaces.c.prefix).where(tables.namespaces.c.released_at.is_(None)))
 _INITIAL_STATE = select(
     select(func.max(_AUDIT.seq)).scalar_subquery(),
     select(_AUDIT.hash).order_by(_AUDIT.seq.desc()).limit(1).scalar_subquery(),
     select(func.max(_NOTICES.seq)).scalar_subquery(),
     _HAS_CHANNELS,
     _HAS_WAITING_UPSTREAMS,
+    _HAS_PRIVATE_CONTRACTS,
+    _HAS_NAMESPACES,
+    select(func.count()).select_from(tables.actors).where(tables.actors.c.name.is_(None)).scalar_subquery(),
 )
 
 
@@ -48,19 +59,29 @@ class Mark(NamedTuple):
 class Transaction:
     """Reads and writes under the write lock; audit entries and notices are collected and written by `flush`."""
 
-    def __init__(self, connection: Connection, now: datetime) -> None:
+    def __init__(self, connection: Connection, now: datetime, known_actors: KnownActors | None = None) -> None:
         self.connection = connection
         self.now = now
+        ask_about(connection, now.date())
         self._writes = 0
         self._rows = ChangedRows()
         self._entries: list[Entry] = []
         self._notices: list[dict[str, Any]] = []
         self._deliveries: list[dict[str, Any]] = []
-        seq, head, notice_seq, has_channels, has_waiting_upstreams = connection.execute(_INITIAL_STATE).one()
+        initial = connection.execute(_INITIAL_STATE).one()
+        seq, head, notice_seq, has_channels, waiting_upstreams, private, has_namespaces, erased = initial
+        self._known_actors = known_actors or KnownActors()
+        self._known_actors.keep_if(erased)
+        self._actors: dict[str, str] = {}
         self._seq: int = seq or 0
         self._hash: str = head or NOTHING_BEFORE
         self._notice_seq: int = notice_seq or 0
-        self._answers: dict[str, Any] = {CHANNELS: has_channels, WAITING_UPSTREAMS: has_waiting_upstreams}
+        self._answers: dict[str, Any] = {
+            CHANNELS: has_channels,
+            WAITING_UPSTREAMS: waiting_upstreams,
+            PRIVATE_CONTRACTS: private,
+            NAMESPACES: has_namespaces,
+        }
 
     @property
     def newest(self) -> int:
@@ -83,13 +104,53 @@ class Transaction:
         """Whether any contract names an upstream that is not registered."""
         return bool(self.once(WAITING_UPSTREAMS, lambda: self.connection.scalar(select(_HAS_WAITING_UPSTREAMS))))
 
+    @property
+    def has_private_contracts(self) -> bool:
+        """Whether any contract is not open to everyone."""
+        return bool(self.once(PRIVATE_CONTRACTS, lambda: self.connection.scalar(select(_HAS_PRIVATE_CONTRACTS))))
+
+    @property
+    def has_namespaces(self) -> bool:
+        """Whether any namespace belongs to a team."""
+        return bool(self.once(NAMESPACES, lambda: self.connection.scalar(select(_HAS_NAMESPACES))))
+
+    def actor_id(self, name: str) -> str:
+        """Return the id of an actor, who is added if the name is new."""
+        found = self._actors.get(name) or self._known_actors.ids.get(name)
+        if found is None:
+            query = select(tables.actors.c.id).where(tables.actors.c.name == name)
+            found = self.connection.scalar(query)
+            if found is None:
+                row = new_actor(name)
+                self.insert(tables.actors, row)
+                found = str(row["id"])
+            self._actors[name] = found
+        return found
+
+    def keep_actors(self) -> None:
+        """Keep the ids of actors for later transactions, once this one is durable."""
+        self._known_actors.ids.update(self._actors)
+
+    def forget_actors(self, names: Iterable[str]) -> None:
+        """Drop the ids of actors, because this transaction erases their names."""
+        for name in names:
+            self._actors.pop(name, None)
+            self._known_actors.ids.pop(name, None)
+
+    def _with_ids(self, table: Table, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the values of a row with the ids of actors instead of their names."""
+        names = [column for column in actor_columns(table) if values.get(column) is not None]
+        return {**values, **{column: self.actor_id(values[column]) for column in names}} if names else values
+
     def insert(self, table: Table, row: Mapping[str, Any]) -> None:
-        """Add a row."""
+        """Add a row; actors are given by name."""
+        row = self._with_ids(table, row)
         self.write(insert_into(table), row)
         self._rows.inserted(table, row)
 
     def update(self, table: Table, key: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-        """Change the row with a primary key; return whether there is one."""
+        """Change the row with a primary key; return whether there is one. Actors are given by name."""
+        values = self._with_ids(table, values)
         changed = self.write(update(table).where(*(table.c[name] == value for name, value in key.items())), values)
         if changed.rowcount:
             self._rows.updated(table, key, values)
@@ -127,7 +188,11 @@ class Transaction:
         """
         self._seq += 1
         digests = _digest(before), _digest(after)
-        entry = chained(self._hash, self._seq, self.now, actor, action, subject, *digests, dict(details or {}))
+        identity = self.actor_id(actor)
+        kept = dict(details or {})
+        if (key := NAMED_IN_DETAILS.get(action)) is not None and key in kept:
+            kept[key] = self.actor_id(kept[key])
+        entry = chained(self._hash, self._seq, self.now, identity, action, subject, *digests, kept)
         self._hash = entry.hash
         self._entries.append(entry)
         return self._seq
@@ -168,7 +233,7 @@ class Transaction:
         return Mark(self._writes, len(self._entries))
 
     def wrote_since(self, mark: Mark) -> bool:
-        """Tell whether anything was written or recorded since a mark."""
+        """Return whether anything was written or recorded since a mark."""
         return self.mark() != mark
 
     def flush(self) -> None:
@@ -184,9 +249,17 @@ class Transaction:
 
     def _add_digests(self, row_digests: RowDigests) -> None:
         """Add the digests of the written rows to the newest entry, which covers the transaction."""
+        if not self._entries and set(row_digests) == {tables.actors.name}:
+            self._record_new_actors()
         if not self._entries:
             raise RuntimeError(f"a change of {', '.join(row_digests)} has no audit entry")
         self._entries[-1] = self._entries[-1].with_digests(row_digests)
+
+    def _record_new_actors(self) -> None:
+        """Record actors who did nothing that has an entry of its own, such as recording measures."""
+        for name, identity in sorted(self._actors.items()):
+            if name not in self._known_actors.ids:
+                self.record(name, "actor.add", identity)
 
     @property
     def has_writes(self) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, select
+from sqlalchemy import Connection, Row, Select, bindparam, or_, select
 
 from treaty.contracts.loader import parse
 from treaty.contracts.model import Contract, Form
@@ -20,10 +20,11 @@ from treaty.contracts.text import ParsedDocument
 from treaty.contracts.versions import Line, try_parse_version
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
-from treaty.registry.documents import MAX_VERSION_PART
+from treaty.registry.documents import MAX_VERSION_PART, without_block
 from treaty.registry.not_found import ContractNotFound, without
+from treaty.registry.store.lifecycle_status import current_status, day_of
 from treaty.registry.store.tables import contracts, versions
-from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.transaction import PRIVATE_CONTRACTS, Transaction
 
 
 class ContractCache:
@@ -65,12 +66,21 @@ _PREDECESSOR = _OF_CONTRACT.order_by((_V.major == bindparam("major")).desc(), *_
 _VERSION = _OF_CONTRACT.where(
     _V.major == bindparam("major"), _V.minor == bindparam("minor"), _V.patch == bindparam("patch")
 )
-_LATEST = _OF_CONTRACT.add_columns(_V.parsed).where(_V.status == Status.ACTIVE.value).order_by(*_NEWEST).limit(1)
+_LATEST = (
+    _OF_CONTRACT.add_columns(_V.parsed)
+    .where(
+        _V.status == Status.ACTIVE.value,
+        or_(_V.announced_on.is_(None), _V.announced_on > bindparam("day")),
+        or_(_V.expires_on.is_(None), _V.expires_on > bindparam("day")),
+    )
+    .order_by(*_NEWEST)
+    .limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """A row of a version, without its document."""
+    """A row of a version, without its document; its status is that of the day which is asked about."""
 
     seq: int
     contract: str
@@ -86,11 +96,15 @@ class StoredVersion:
     registered_at: datetime
     registered_by: str
     status: Status
+    recorded_status: Status
+    """The status that was recorded and announced last; a tick catches up with the dates."""
     deprecation_uri: str | None
     announced_on: date | None
     sunset_on: date | None
     retire_on: date | None
     expires_on: date | None
+    replacement: str | None = None
+    deprecation_reason: str | None = None
 
     @property
     def line(self) -> Line:
@@ -105,7 +119,7 @@ class StoredVersion:
 
 def predecessor(connection: Connection, contract: str, major: int) -> StoredVersion | None:
     """Return the highest version of the line, else the highest of all."""
-    return _one(connection, _PREDECESSOR, {"contract": contract, "major": major})
+    return _fetch_version(connection, _PREDECESSOR, {"contract": contract, "major": major})
 
 
 def get_version(connection: Connection, contract: str, version: str) -> StoredVersion:
@@ -117,8 +131,19 @@ def get_version(connection: Connection, contract: str, version: str) -> StoredVe
 
 
 def is_registered(connection: Connection, contract: str, version: str) -> bool:
-    """Tell whether a version is registered."""
+    """Return whether a version is registered."""
     return _at(connection, contract, version) is not None
+
+
+def find_version(connection: Connection, contract: str, version: str) -> StoredVersion | None:
+    """Return one version; None if it is not registered."""
+    return _at(connection, contract, version)
+
+
+def issues_of(connection: Connection, version: StoredVersion) -> list[dict[str, Any]] | None:
+    """Return the issues of the report that a version was registered with; None if they were not stored."""
+    issues: list[dict[str, Any]] | None = connection.execute(select(_V.issues).where(_V.seq == version.seq)).scalar()
+    return issues
 
 
 def _at(connection: Connection, contract: str, version: str) -> StoredVersion | None:
@@ -126,26 +151,28 @@ def _at(connection: Connection, contract: str, version: str) -> StoredVersion | 
     if parts is None or max(parts.major, parts.minor, parts.patch) > MAX_VERSION_PART:
         return None
     parameters = {"contract": contract, "major": parts.major, "minor": parts.minor, "patch": parts.patch}
-    return _one(connection, _VERSION, parameters)
+    return _fetch_version(connection, _VERSION, parameters)
 
 
 def latest(connection: Connection, contract: str) -> tuple[StoredVersion, dict[str, Any]]:
     """Return the highest active version with its document."""
-    row = connection.execute(_LATEST, {"contract": contract}).one_or_none()
+    day = day_of(connection)
+    row = connection.execute(_LATEST, {"contract": contract, "day": day}).one_or_none()
     if row is None:
         raise not_found_error(connection, contract, "has no active version")
-    version = _version_from_row(row)
+    version = _version_from_row(row, day)
     return version, document_with_status(row.parsed, version)
 
 
 def highest(connection: Connection, contract: str) -> StoredVersion | None:
     """Return the highest version that was ever registered."""
-    return _one(connection, _HIGHEST, {"contract": contract})
+    return _fetch_version(connection, _HIGHEST, {"contract": contract})
 
 
 def versions_in_line(connection: Connection, line: Line) -> list[StoredVersion]:
     """Return the versions of a line, the highest first."""
-    return _all(connection, _of(line.contract).where(_V.major == line.major).order_by(*_NEWEST))
+    statement = _select_versions_of(line.contract).where(_V.major == line.major)
+    return _fetch_versions(connection, statement.order_by(*_NEWEST))
 
 
 def heads_of_other_lines(connection: Connection, contract: str, major: int) -> list[StoredVersion]:
@@ -157,7 +184,7 @@ def heads_of_other_lines(connection: Connection, contract: str, major: int) -> l
 
 def list_versions(connection: Connection, contract: str) -> list[StoredVersion]:
     """Return every version of a contract, the highest first."""
-    return _all(connection, _of(contract).order_by(*_NEWEST))
+    return _fetch_versions(connection, _select_versions_of(contract).order_by(*_NEWEST))
 
 
 def owners_of(connection: Connection, line: Line) -> frozenset[str]:
@@ -172,7 +199,7 @@ def versions_due(connection: Connection, today: date, after: int = 0, limit: int
     to_sunset = (_V.status == Status.DEPRECATED.value) & (_V.sunset_on <= today)
     dated = _V.announced_on.is_not(None) | _V.expires_on.is_not(None)
     statement = select(*_SUMMARY).where(_V.seq > after, dated, to_deprecate | to_sunset)
-    return _all(connection, statement.order_by(_V.seq).limit(limit))
+    return _fetch_versions(connection, statement.order_by(_V.seq).limit(limit))
 
 
 def versions_dated_until(connection: Connection, until: date, limit: int) -> list[StoredVersion]:
@@ -180,7 +207,7 @@ def versions_dated_until(connection: Connection, until: date, limit: int) -> lis
     near = (_V.announced_on <= until) | (_V.sunset_on <= until) | (_V.retire_on <= until) | (_V.expires_on <= until)
     used = _V.status.in_([Status.ACTIVE.value, Status.DEPRECATED.value, Status.SUNSET.value])
     dated = _V.announced_on.is_not(None) | _V.expires_on.is_not(None)
-    return _all(connection, select(*_SUMMARY).where(dated, used, near).order_by(*_NEWEST).limit(limit))
+    return _fetch_versions(connection, select(*_SUMMARY).where(dated, used, near).order_by(*_NEWEST).limit(limit))
 
 
 def history(
@@ -193,15 +220,19 @@ def history(
     rows: Any = connection.execute(statement).all()
     if not rows and highest(connection, contract) is None:
         raise not_found_error(connection, contract, "")
-    return [
-        (version, document_with_status(row.parsed, version)) for row in rows for version in [_version_from_row(row)]
-    ]
+    listed = [(_version_from_row(row, day_of(connection)), row.parsed) for row in rows]
+    return [(version, document_with_status(parsed, version)) for version, parsed in listed]
 
 
 def document_of(connection: Connection, version: StoredVersion) -> dict[str, Any]:
     """Return the document of a version at its present status."""
-    parsed = connection.execute(select(_V.parsed).where(_V.seq == version.seq)).scalar_one()
-    return document_with_status(parsed, version)
+    return document_with_status(parsed_document(connection, version), version)
+
+
+def parsed_document(connection: Connection, version: StoredVersion) -> str:
+    """Return the document of a version as JSON, as it was registered."""
+    parsed: str = connection.execute(select(_V.parsed).where(_V.seq == version.seq)).scalar_one()
+    return parsed
 
 
 def original_document(connection: Connection, version: StoredVersion) -> bytes:
@@ -213,7 +244,7 @@ def contract_of(connection: Connection, version: StoredVersion) -> Contract:
     """Return the parsed contract of a version, from the cache where possible."""
     return _CACHE.get(
         (version.digest, version.form),
-        lambda: connection.execute(select(_V.parsed).where(_V.seq == version.seq)).scalar_one(),
+        lambda: parsed_document(connection, version),
     )
 
 
@@ -230,20 +261,47 @@ def update_lifecycle(transaction: Transaction, seq: int, status: Status, dates: 
 def add_contract(transaction: Transaction, row: Mapping[str, Any]) -> None:
     """Store the row that searches find a contract by."""
     transaction.insert(contracts, row)
+    _note_readers(transaction, row)
 
 
 def update_contract(transaction: Transaction, contract: str, values: Mapping[str, Any]) -> None:
     """Change the row that searches find a contract by."""
     transaction.update(contracts, {"id": contract}, values)
+    _note_readers(transaction, values)
+
+
+def _note_readers(transaction: Transaction, values: Mapping[str, Any]) -> None:
+    if values.get("readers") is not None:
+        transaction.forget(PRIVATE_CONTRACTS)
 
 
 def document_with_status(parsed: str, version: StoredVersion) -> dict[str, Any]:
-    """Return a document with the status its version has now."""
+    """Return a document with the status and the deprecation that its version has now."""
     document: dict[str, Any] = json.loads(parsed)
     if version.form == Form.SHORT:
         document = with_defaults(document) | {"deprecation_uri": version.deprecation_uri}
+    else:
+        document = _with_deprecation(document, version)
     document["status"] = version.status.value
     return document
+
+
+def _with_deprecation(document: dict[str, Any], version: StoredVersion) -> dict[str, Any]:
+    """Return a document with the deprecation of its version; an expiry is not one, and a draft keeps its own."""
+    if version.status is Status.DRAFT:
+        return document
+    document = without_block(document, "deprecation")
+    values = {
+        "announced": version.announced_on and version.announced_on.isoformat(),
+        "sunset_date": version.sunset_on and version.sunset_on.isoformat(),
+        "replacement": version.replacement,
+        "migration_guide": version.deprecation_uri,
+        "reason": version.deprecation_reason,
+    }
+    if version.status is Status.ACTIVE and version.announced_on == version.expires_on:
+        values = {name: value for name, value in values.items() if name not in ("announced", "sunset_date")}
+    block = {name: value for name, value in values.items() if value is not None}
+    return {**document, "deprecation": block} if block else document
 
 
 def not_found_error(connection: Connection, contract: str, otherwise: str) -> NotFound:
@@ -253,20 +311,23 @@ def not_found_error(connection: Connection, contract: str, otherwise: str) -> No
     return without(contract, otherwise)
 
 
-def _of(contract: str) -> Select[Any]:
+def _select_versions_of(contract: str) -> Select[Any]:
     return select(*_SUMMARY).where(_V.contract == contract)
 
 
-def _one(connection: Connection, statement: Select[Any], parameters: Mapping[str, Any]) -> StoredVersion | None:
+def _fetch_version(
+    connection: Connection, statement: Select[Any], parameters: Mapping[str, Any]
+) -> StoredVersion | None:
     row = connection.execute(statement, parameters).one_or_none()
-    return None if row is None else _version_from_row(row)
+    return None if row is None else _version_from_row(row, day_of(connection))
 
 
-def _all(connection: Connection, statement: Select[Any]) -> list[StoredVersion]:
-    return [_version_from_row(row) for row in connection.execute(statement)]
+def _fetch_versions(connection: Connection, statement: Select[Any]) -> list[StoredVersion]:
+    day = day_of(connection)
+    return [_version_from_row(row, day) for row in connection.execute(statement)]
 
 
-def _version_from_row(row: Row[Any]) -> StoredVersion:
+def _version_from_row(row: Row[Any], day: date) -> StoredVersion:
     return StoredVersion(
         row.seq,
         row.contract,
@@ -281,10 +342,13 @@ def _version_from_row(row: Row[Any]) -> StoredVersion:
         tuple(Owner(owner["team"], owner.get("contact")) for owner in row.owners),
         row.registered_at,
         row.registered_by,
+        current_status(row, day),
         Status(row.status),
         row.deprecation_uri,
         row.announced_on,
         row.sunset_on,
         row.retire_on,
         row.expires_on,
+        row.replacement,
+        row.deprecation_reason,
     )

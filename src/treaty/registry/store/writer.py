@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
 
 from treaty.errors import InvalidDocument, TreatyError, Unavailable
+from treaty.registry.store.actors import KnownActors
 from treaty.registry.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -56,7 +57,7 @@ def describe_error(name: str, error: Exception) -> TreatyError:
 
 
 def _is_connection_lost(error: Exception) -> bool:
-    """Tell whether the connection broke or could not be made: every other unit would fail for the same reason."""
+    """Return whether the connection broke or could not be made: every other unit would fail for the same reason."""
     return isinstance(error, DBAPIError) and (error.connection_invalidated or error.statement is None)
 
 
@@ -91,7 +92,12 @@ class Writer:
         self.on_notices: Callable[[], None] = _ignore
         self.on_changes: Callable[[], None] = _ignore
         self.last_commit_at = -math.inf  # on the monotonic clock; reset when a write fails
+        self._actors = KnownActors()
         self._queue = WriteQueue("treaty-writer", self._write)
+
+    def on_pending(self, listener: Callable[[int], None]) -> None:
+        """Set the function that is called with the number of unfinished units whenever it changes."""
+        self._queue.on_pending = listener
 
     def submit(self, unit: Callable[[Transaction], T]) -> Future[T]:
         """Queue a unit; its future is done once the unit is durable or has failed without a trace."""
@@ -121,12 +127,13 @@ class Writer:
     def _transact(self, batch: list[Job]) -> list[_Outcome]:
         """Run the units one after the other in one transaction; once this returns, they are durable."""
         with self._lock.hold(), self._begin() as connection:
-            transaction = Transaction(connection, self._clock())
+            transaction = Transaction(connection, self._clock(), self._actors)
             if len(batch) == 1:
                 outcomes = [_Outcome(batch[0].unit(transaction))]
             else:
                 outcomes = [self._attempt(transaction, job) for job in batch]
             transaction.flush()
+        transaction.keep_actors()
         if transaction.has_writes:
             self.last_commit_at = time.monotonic()
         if transaction.has_notices:
@@ -169,7 +176,7 @@ def _call(listener: Callable[[], None]) -> None:
         _LOG.warning("a listener failed after a write: %s", type(error).__name__)
 
 
-def _ignore() -> None:
+def _ignore(_count: int = 0) -> None:
     """Do nothing: no listener is registered."""
 
 
@@ -193,6 +200,8 @@ class WriteQueue:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._closed = False
+        self._pending = 0
+        self.on_pending: Callable[[int], None] = _ignore
 
     def put(self, unit: Callable[..., Any]) -> Future[Any]:
         """Add a job; the first one starts the thread. Raises Unavailable once the queue is closed."""
@@ -204,6 +213,7 @@ class WriteQueue:
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
             self._jobs.put(Job(unit, future))
+            self._count(1)
         return future
 
     def close(self) -> None:
@@ -217,7 +227,15 @@ class WriteQueue:
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
-            self._process([job, *self._waiting(MAX_BATCH_SIZE - 1)])
+            batch = [job, *self._waiting(MAX_BATCH_SIZE - 1)]
+            self._process(batch)
+            with self._lock:
+                self._count(-len(batch))
+
+    def _count(self, change: int) -> None:
+        self._pending += change
+        with suppress(Exception):  # the jobs are done whatever counts them
+            self.on_pending(self._pending)
 
     def _waiting(self, limit: int) -> list[Job]:
         jobs: list[Job] = []
@@ -255,7 +273,7 @@ _POLL_INTERVAL_S = 0.0002
 
 
 class WriterLock:
-    """An exclusive `flock` on a file beside the database; without a file every caller gets the lock at once.
+    """An exclusive `flock` on a file beside the database; without a file every caller acquires the lock at once.
 
     SQLite separates writers itself, but a waiting writer sleeps for ever longer intervals, so that under load a process
     starves. This lock is polled at a short, constant interval. If it cannot be had within the timeout, the caller goes
