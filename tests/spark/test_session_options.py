@@ -33,7 +33,8 @@ def test_a_cluster_is_not_bound_to_the_loopback_address() -> None:
     assert "spark.driver.host" not in SparkOptions("spark://cluster:7077").start_conf()
 
 
-def test_user_settings_override_defaults_and_extend_lists() -> None:
+def test_user_settings_override_defaults_and_extend_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TREATY_SPARK_JARS", str(tmp_path / "jars"))  # where no classes are archived
     message = {"spark.ui.enabled": "true", "spark.driver.extraJavaOptions": "-Dmine=1"}
     conf = SparkOptions(conf=message).start_conf()
 

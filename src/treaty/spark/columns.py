@@ -10,6 +10,8 @@ from pyspark.sql import functions as F
 
 VIOLATIONS_COLUMN = "_violations"
 MALFORMED_COLUMN = "_corrupt_record"
+ORIGIN_FILE, ORIGIN_POSITION = "_source_file", "_position"
+"""The file that a quarantined row came from, and its position in it."""
 INTERNAL_PREFIX = "__treaty_"
 
 

@@ -23,6 +23,7 @@ from treaty.spark.rules import (
     Check,
     FreshnessRule,
     Kind,
+    MeasureSql,
     Policy,
     ReferenceRule,
     RowRule,
@@ -33,6 +34,7 @@ from treaty.spark.rules import (
     UniqueRule,
 )
 from treaty.spark.schema import column_name, is_classified, spark_type
+from treaty.spark.semantic_measures import collect_measures
 from treaty.spark.value_checks import contains_map, unchecked_options
 
 _ALWAYS_ERRORS = frozenset({Kind.REQUIRED, Kind.TYPE, Kind.MALFORMED})
@@ -55,6 +57,9 @@ def collect_rules(
     collected += reference_rules(contract, schema, given)
     collected += freshness_rules(contract, schema)
     collected += _unchecked_options(schema)
+    is_whole = not is_streaming and policy.scope is not Scope.ROWS
+    measures = list(collect_measures(contract, schema, layout)) if is_whole else []
+    collected += [measure for measure in measures if isinstance(measure, Unchecked)]
     collected = [
         _unchecked_on_stream(rule)
         if is_streaming and not isinstance(rule, RowRule | ReferenceRule | Unchecked)
@@ -65,7 +70,11 @@ def collect_rules(
     graded = [replace(rule, definition=_with_severity(rule.definition, policy)) for rule in numbered]
     _refuse_unknown_severities(policy, [rule.definition for rule in graded])
     in_scope = tuple(rule for rule in graded if _is_in_scope(rule, policy.scope))
-    return RuleSet(in_scope, tuple(term for term in collected if isinstance(term, Unchecked)))
+    return RuleSet(
+        in_scope,
+        tuple(term for term in collected if isinstance(term, Unchecked)),
+        tuple(measure for measure in measures if isinstance(measure, MeasureSql)),
+    )
 
 
 def _is_in_scope(rule: AnyRule, scope: Scope) -> bool:

@@ -45,8 +45,19 @@ def schema_drift(
     frame: DataFrame, contract: Contract, *, object_name: str | None = None, texts: TextTyping = TextTyping.TYPED
 ) -> Drift:
     """Compare the schema of a contract with that of a frame; untyped texts match any type."""
+    return columns_drift(frame.schema, contract, object_name=object_name, texts=texts)
+
+
+def columns_drift(
+    columns: spark.StructType,
+    contract: Contract,
+    *,
+    object_name: str | None = None,
+    texts: TextTyping = TextTyping.TYPED,
+) -> Drift:
+    """Compare the schema of a contract with columns, without a Spark session."""
     schema = select_object(contract, object_name)
-    declared, actual = _aligned(schema.fields, frame.schema, texts)
+    declared, actual = _aligned(schema.fields, columns, texts)
     before, after = _contract(contract, schema, declared), _contract(contract, schema, actual)
     changes = diff(before, after)
     closed = contract.treaty.content == "closed"

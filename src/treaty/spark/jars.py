@@ -60,22 +60,28 @@ def find_jars(
     return sorted(jar for jar in fetch_jars(folder, ivy_settings).glob("*.jar") if jar.name not in others)
 
 
-def fetch_jars(folder: Path | None = None, ivy_settings: Path | None = None, report: ReportStep | None = None) -> Path:
-    """Download all jars unless they exist, and return their folder."""
-    target = _versioned_folder((folder or default_jar_folder()).expanduser().absolute())
+def fetch_jars(
+    folder: Path | None = None,
+    ivy_settings: Path | None = None,
+    report: ReportStep | None = None,
+    packages: Collection[str] = (),
+) -> Path:
+    """Download all jars unless they exist, or those of some packages by Maven coordinates; return their folder."""
+    packages = packages or tuple(Package)
+    target = _versioned_folder((folder or default_jar_folder()).expanduser().absolute(), packages)
     if target.is_dir():
         return target
     report = report or _print_to_stderr
     report(f"downloading the jars for Spark to {target} (once)")
     with _temporary_sibling(target) as place:
-        _resolve(place, ivy_settings, report)
+        _resolve(place, packages, ivy_settings, report)
         _move_into_place(place / "jars", target)
     return target
 
 
-def _versioned_folder(folder: Path) -> Path:
+def _versioned_folder(folder: Path, packages: Collection[str]) -> Path:
     """Return a folder that is specific to the list of packages."""
-    return folder / hashlib.sha256("\n".join(Package).encode()).hexdigest()[:16]
+    return folder / hashlib.sha256("\n".join(packages).encode()).hexdigest()[:16]
 
 
 @contextmanager
@@ -93,10 +99,10 @@ def _temporary_sibling(target: Path) -> Iterator[Path]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _resolve(place: Path, ivy_settings: Path | None, report: ReportStep) -> None:
+def _resolve(place: Path, packages: Collection[str], ivy_settings: Path | None, report: ReportStep) -> None:
     """Resolve the packages with Spark's Ivy, by submitting a trivial program with `--packages`."""
     command = [str(_spark_submit()), "--master", "local[1]", "--driver-java-options", _JVM_OPTIONS]
-    command += ["--packages", ",".join(Package), "--conf", f"spark.jars.ivy={place}"]
+    command += ["--packages", ",".join(packages), "--conf", f"spark.jars.ivy={place}"]
     if settings := ivy_settings or os.environ.get("TREATY_SPARK_IVY_SETTINGS"):
         command += ["--conf", f"spark.jars.ivySettings={_existing_file(Path(settings))}"]
     command += ["--class", "org.apache.ivy.Main", "spark-internal", "-version"]
@@ -105,9 +111,9 @@ def _resolve(place: Path, ivy_settings: Path | None, report: ReportStep) -> None
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     ) as spark:
         lines = [_report_download(line.rstrip(), report) for line in spark.stdout or ()]
-    missing = [package for package in Package if not (place / "jars" / package.jar).is_file()]
+    missing = [package for package in packages if not (place / "jars" / jar_name(package)).is_file()]
     if spark.returncode or missing:
-        what = ", ".join(missing or Package)
+        what = ", ".join(missing or packages)
         raise Unavailable(f"cannot download {what}: {_reason(lines)}; {_HINT}")
 
 
@@ -161,6 +167,12 @@ def main() -> None:
         raise SystemExit(1) from None
 
 
+def jar_name(package: str) -> str:
+    """Return the file name of the jar of a package, by its Maven coordinates."""
+    group, artifact, version = package.split(":")
+    return f"{group}_{artifact}-{version}.jar"
+
+
 class Package(StrEnum):
     """A package that Spark does not include, by its Maven coordinates."""
 
@@ -172,8 +184,7 @@ class Package(StrEnum):
     @property
     def jar(self) -> str:
         """The file name of the jar."""
-        group, artifact, version = self.value.split(":")
-        return f"{group}_{artifact}-{version}.jar"
+        return jar_name(self.value)
 
 
 DRIVERS = {"sqlite": Package.SQLITE, "postgresql": Package.POSTGRESQL}

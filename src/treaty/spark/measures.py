@@ -8,6 +8,7 @@ from typing import Any
 
 from treaty.contracts.findings import Severity
 from treaty.spark.rules import Rule, Unchecked
+from treaty.spark.semantic_measures import MeasuredValue
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Measures:
     results: tuple[RuleMeasure, ...]
     unchecked: tuple[Unchecked, ...]
     measured_at: datetime
+    semantic: tuple[MeasuredValue, ...] = ()
+    """The measures that the contract declares, as far as they have a value."""
 
     @property
     def quarantined(self) -> int:
@@ -87,4 +90,5 @@ class Measures:
             "measured_at": self.measured_at.isoformat(),
             "rules": [result.as_data() for result in self.results],
             "unchecked": [{"what": term.what, "why": term.why} for term in self.unchecked],
+            "measures": {measured.name: measured.value for measured in self.semantic},
         }

@@ -17,6 +17,7 @@ from treaty.errors import InvalidDocument
 from treaty.spark.columns import INTERNAL_PREFIX, quoted_col
 from treaty.spark.measures import Measures, RuleMeasure
 from treaty.spark.rules import AnyRule, FreshnessRule, KeyReading, MetricRule, RowRule, UniqueRule, flag_column
+from treaty.spark.semantic_measures import measured_values, rule_values
 from treaty.spark.uniqueness import find_shared_key_numbers, find_suspect_numbers, has_complete_key, key_part_text
 from treaty.sql.checked_sql import RuleQuery
 
@@ -48,6 +49,11 @@ def judge_rules(enforcement: Enforcement, totals: RuleTotals, moment: datetime) 
         _judge_rule(enforcement, position, rule, totals, moment)
         for position, rule in enumerate(enforcement.rule_set.all)
     ]
+    contract, schema = enforcement.contract, enforcement.schema
+    semantic = (
+        *measured_values(enforcement.rule_set.measures, totals.numbers),
+        *rule_values(contract, schema, results, totals.rows),
+    )
     return Measures(
         enforcement.contract.id,
         enforcement.contract.version,
@@ -57,6 +63,7 @@ def judge_rules(enforcement: Enforcement, totals: RuleTotals, moment: datetime) 
         tuple(results),
         enforcement.unchecked,
         moment,
+        semantic,
     )
 
 
@@ -85,7 +92,11 @@ def _judge_freshness(rule: FreshnessRule, newest: int | None, moment: datetime) 
 def _totals(enforcement: Enforcement, max_groups: int) -> RuleTotals:
     """Compute all totals: rows, keys and metrics."""
     counted = count_rules(enforcement, max_groups)
-    numbers = {**counted.numbers, **compute_metrics(enforcement), **count_duplicate_keys(enforcement)}
+    numbers: dict[int | str, Any] = {
+        **counted.numbers,
+        **compute_metrics(enforcement),
+        **count_duplicate_keys(enforcement),
+    }
     return replace(counted, numbers=numbers)
 
 
@@ -99,23 +110,36 @@ def shared_key_numbers(enforcement: Enforcement) -> dict[int, list[int]]:
     return {position: numbers for position, numbers in shared.items() if numbers is not None}
 
 
-def compute_metrics(enforcement: Enforcement) -> dict[int, Any]:
-    """Compute the aggregates of quality rules in a separate job."""
-    aggregates = {
+def compute_metrics(enforcement: Enforcement) -> dict[int | str, Any]:
+    """Compute the aggregates of quality rules and measures in one job; queries run separately."""
+    aggregates: dict[int | str, str] = {
         position: str(rule.aggregate)
         for position, rule in enumerate(enforcement.rule_set.all)
         if isinstance(rule, MetricRule) and _needs_rows(rule)
     }
+    measures = enforcement.rule_set.measures
+    aggregates |= {measure.name: measure.aggregate for measure in measures if measure.aggregate is not None}
+    queried: dict[int | str, Any] = {
+        measure.name: _try_query(enforcement, measure.query) for measure in measures if measure.query is not None
+    }
     if not aggregates:
-        return {}
-    columns = [F.expr(sql).alias(result_column(position)) for position, sql in aggregates.items()]
+        return queried
+    columns = [F.expr(sql).alias(result_column(name)) for name, sql in aggregates.items()]
     values = enforcement.layout.frame.agg(*columns).collect()[0].asDict()
-    return {position: values[result_column(position)] for position in aggregates}
+    return {**queried, **{name: values[result_column(name)] for name in aggregates}}
 
 
-def count_duplicate_keys(enforcement: Enforcement) -> dict[int, Any]:
+def _try_query(enforcement: Enforcement, query: RuleQuery) -> Any:
+    """Return the value of a measure's query; None if it cannot be run."""
+    try:
+        return run_query(enforcement, "measure", query)
+    except InvalidDocument:
+        return None
+
+
+def count_duplicate_keys(enforcement: Enforcement) -> dict[int | str, Any]:
     """Count duplicate rows for key rules that do not quarantine."""
-    counts: dict[int, Any] = {}
+    counts: dict[int | str, Any] = {}
     for position, rule in enumerate(enforcement.rule_set.all):
         if isinstance(rule, UniqueRule) and not rule.definition.quarantines:
             keys = enforcement.layout.frame.select(*map(quoted_col, rule.columns)).where(has_complete_key(rule.columns))
@@ -137,7 +161,7 @@ class RuleTotals:
 
     rows: int
     valid: int
-    numbers: Mapping[int, Any]
+    numbers: Mapping[int | str, Any]
 
 
 def count_rules(enforcement: Enforcement, max_groups: int) -> RuleTotals:
@@ -173,8 +197,8 @@ def newest_timestamps(enforcement: Enforcement) -> list[tuple[int, Column]]:
     return [(position, _microseconds(rule)) for position, rule in rules if isinstance(rule, FreshnessRule)]
 
 
-def result_column(position: int) -> str:
-    """Return the name of the column with the result of the rule at this position."""
+def result_column(position: int | str) -> str:
+    """Return the name of the column with the result of the rule at this position, or of a measure."""
     return f"{INTERNAL_PREFIX}number_{position}"
 
 
@@ -203,7 +227,7 @@ def _add_up_groups(
     enforcement: Enforcement, groups: Sequence[Mapping[str, Any]], keys: Mapping[int, Iterable[str]]
 ) -> RuleTotals:
     quarantining = {position for position, rule in enumerate(enforcement.rules) if rule.quarantines}
-    rows, valid, violations = 0, 0, Counter[int]()
+    rows, valid, violations = 0, 0, Counter[int | str]()
     for positions, count_of_rows in _count_by_violations(enforcement, groups, keys).items():
         rows += count_of_rows
         valid += 0 if quarantining.intersection(positions) else count_of_rows
@@ -211,7 +235,7 @@ def _add_up_groups(
     moments = {
         position: [group[result_column(position)] for group in groups] for position, _ in newest_timestamps(enforcement)
     }
-    newest = {
+    newest: dict[int | str, Any] = {
         position: max((moment for moment in seen if moment is not None), default=None)
         for position, seen in moments.items()
     }
@@ -275,15 +299,19 @@ def _microseconds(rule: FreshnessRule) -> Column:
 
 
 def run_metric_query(enforcement: Enforcement, rule: MetricRule, query: RuleQuery) -> Any:
-    """Return the single value of a query over the tables of the contract."""
+    """Return the single value of the query of a rule."""
+    return run_query(enforcement, f"rule {rule.definition.id}", query)
+
+
+def run_query(enforcement: Enforcement, what: str, query: RuleQuery) -> Any:
+    """Return the single value of a query over the tables of the contract; errors name what it is for."""
     session = enforcement.frame.sparkSession
     frames = {enforcement.schema.name: enforcement.layout.frame.select(*map(quoted_col, enforcement.layout.typed))}
     frames |= {name: frame for name, frame in enforcement.references.items() if name in query.tables}
     missing = [name for name in query.tables if name not in frames]
     if missing:
         raise InvalidDocument(
-            f"rule {rule.definition.id} reads {missing[0]!r}, but no data was given for it; "
-            f"pass references={{{missing[0]!r}: frame}}"
+            f"{what} reads {missing[0]!r}, but no data was given for it; pass references={{{missing[0]!r}: frame}}"
         )
     views = {name: f"treaty_{uuid4().hex}" for name in frames}
     try:
@@ -291,7 +319,7 @@ def run_metric_query(enforcement: Enforcement, rule: MetricRule, query: RuleQuer
             frames[name].createOrReplaceTempView(view)
         return _single_value(session.sql(query.render(views)))
     except PySparkException as error:
-        raise InvalidDocument(f"rule {rule.definition.id} cannot be run: {str(error).splitlines()[0]}") from None
+        raise InvalidDocument(f"{what} cannot be run: {str(error).splitlines()[0]}") from None
     finally:
         for view in views.values():
             session.catalog.dropTempView(view)

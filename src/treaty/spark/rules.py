@@ -224,6 +224,15 @@ class MetricRule:
 
 
 @dataclass(frozen=True)
+class MeasureSql:
+    """A semantic measure of the contract with checked SQL: an aggregate or a query."""
+
+    name: str
+    aggregate: str | None = None
+    query: RuleQuery | None = None
+
+
+@dataclass(frozen=True)
 class FreshnessRule:
     """A rule on the age of the newest row."""
 
@@ -278,10 +287,11 @@ AnyRule: TypeAlias = RowRule | UniqueRule | ReferenceRule | MetricRule | Freshne
 
 @dataclass(frozen=True)
 class RuleSet:
-    """The rules of one object in the order of the contract, and the unchecked terms."""
+    """The rules of one object in the order of the contract, the unchecked terms, and the measures with SQL."""
 
     all: tuple[AnyRule, ...]
     unchecked: tuple[Unchecked, ...] = ()
+    measures: tuple[MeasureSql, ...] = ()
 
     @cached_property
     def rows(self) -> tuple[RowRule, ...]:

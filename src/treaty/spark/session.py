@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from treaty.errors import Conflict, InvalidDocument, Unavailable
+from treaty.errors import Conflict, Unavailable
 from treaty.spark.jars import Package
 from treaty.spark.java import find_java
-from treaty.spark.session_options import IcebergCatalog, SparkOptions
+from treaty.spark.session_options import EXTENSIONS, IcebergCatalog, Sharing, SparkOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -138,6 +138,8 @@ def _reason(error: Exception, log: IO[bytes]) -> str:
 
 def _connect(options: SparkOptions) -> SparkSession:
     """Connect to a Spark Connect server; fail fast, because its client retries for ten minutes."""
+    if options.catalog is not None and options.sharing is Sharing.CONNECTED:
+        create_catalog_folder(options.catalog)
     at = urlsplit(options.master)
     where = f"{at.hostname}:{at.port or _CONNECT_PORT}"
     try:
@@ -151,31 +153,52 @@ def _connect(options: SparkOptions) -> SparkSession:
         raise Unavailable(f"Spark Connect needs more packages ({error}); run: pip install 'treaty[connect]'") from None
     for key, value in options.session_conf().items():
         session.conf.set(key, value)
+    if options.sharing is Sharing.CONNECTED:
+        session.release_session_on_close = False  # type: ignore[attr-defined]  # later commands use it again
     return session
 
 
 _LOOPBACK = "127.0.0.1"
+_HOST_KEY = "spark.treaty.host"
+"""A setting of a Spark that `treaty` serves: the machine whose files it reads."""
+
+
+def shares_files(session: SparkSession) -> bool:
+    """Tell whether a session reads the files of this machine: not a Connect server elsewhere."""
+    from pyspark.sql import is_remote
+
+    return not is_remote() or session.conf.get(_HOST_KEY, "") == socket.gethostname()
 
 
 @contextmanager
-def serve_spark(options: SparkOptions, port: int) -> Iterator[str]:
-    """Serve Spark Connect on the loopback interface. Local clients have full access; there is no authentication."""
-    if options.is_remote:
-        raise InvalidDocument(f"spark.master is {options.master}, which is a server; set it to local[*] to start one")
-    _refuse_used_port(port)
+def serve_spark(options: SparkOptions, port: int | None, token: str) -> Iterator[str]:
+    """Serve Spark Connect on the loopback interface, for clients that have the token, and yield its address.
+
+    Every package is on the class path, so that a session can use any catalog and source.
+    """
+    port = _free_port() if port is None else _unused_port(port)
     serving = {
+        **EXTENSIONS,
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": _LOOPBACK,
         "spark.connect.grpc.binding.port": str(port),
+        _HOST_KEY: socket.gethostname(),
     }
+    os.environ["SPARK_CONNECT_AUTHENTICATE_TOKEN"] = token  # as a setting, other users could see it in `ps`
     session = spark_session(replace(options, packages=frozenset(Package), conf={**options.conf, **serving}))
     try:
-        yield f"sc://{_LOOPBACK}:{port}"
+        yield f"sc://localhost:{port}"  # for this name, clients send a token without TLS
     finally:
         session.stop()
 
 
-def _refuse_used_port(port: int) -> None:
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((_LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def _unused_port(port: int) -> int:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -184,6 +207,7 @@ def _refuse_used_port(port: int) -> None:
             raise Conflict(
                 f"cannot serve on {_LOOPBACK}:{port}: {error.strerror}; choose another with --port"
             ) from None
+    return port
 
 
 def track_progress(session: SparkSession) -> Callable[[], float | None]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from treaty.contracts.values import EMPTY
 from treaty.errors import InvalidDocument
+from treaty.spark.class_archive import archive_options
 from treaty.spark.jars import Package, driver_packages, find_jars
 
 _MEMORY = re.compile(r"[1-9][0-9]{0,6}[kmgt]", re.IGNORECASE)
@@ -34,6 +35,24 @@ class UserInterface(StrEnum):
 
     OFF = "false"
     ON = "true"
+
+
+EXTENSIONS = {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"}
+"""The SQL statements of Iceberg; Spark accepts them only at its start."""
+
+
+class Sharing(StrEnum):
+    """Whether a session runs on the shared Spark of the user."""
+
+    NONE = "none"
+    """It starts a Spark of its own, or connects to the given server."""
+    IF_RUNNING = "if running"
+    """It uses the shared Spark if one is running and fits."""
+    CONNECTED = "connected"
+    """`master` is the address of the shared Spark, which runs on this machine."""
+
+
+DEFAULT_MASTER = "local[*]"
 
 
 @dataclass(frozen=True)
@@ -64,7 +83,7 @@ class IcebergCatalog:
         at = f"spark.sql.catalog.{self.name}"
         login = {"jdbc.user": self.user, "jdbc.password": self.password}
         return {
-            "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+            **EXTENSIONS,
             at: "org.apache.iceberg.spark.SparkCatalog",
             f"{at}.type": "jdbc",
             f"{at}.uri": _with_sqlite_options(self.uri),
@@ -87,7 +106,7 @@ def _with_sqlite_options(uri: str) -> str:
 class SparkOptions:
     """Options of a session; `master` is a Spark master or the URL of a Connect server (sc://…)."""
 
-    master: str = "local[*]"
+    master: str = DEFAULT_MASTER
     name: str = "treaty"
     memory: str = "2g"
     start: Start = Start.FAST
@@ -98,6 +117,7 @@ class SparkOptions:
     ivy_settings: Path | None = None
     log: Path | None = None
     user_interface: UserInterface = UserInterface.OFF
+    sharing: Sharing = Sharing.NONE
 
     def __post_init__(self) -> None:
         if not _MEMORY.fullmatch(self.memory):
@@ -118,8 +138,13 @@ class SparkOptions:
         return replace(self, packages=self.packages | packages)
 
     def session_conf(self) -> dict[str, str]:
-        """Return the settings of every session, including those on a Connect server."""
+        """Return the settings of every session, including those on a Connect server.
+
+        The shared Spark serves every project, so that a session on it brings its own catalog.
+        """
+        catalog = self.catalog.conf() if self.catalog and self.sharing is Sharing.CONNECTED else {}
         return {
+            **{key: value for key, value in catalog.items() if key not in EXTENSIONS},
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.runSQLOnFiles": "false",  # a table named csv.`…` would read any file
             **self.conf,
@@ -128,12 +153,13 @@ class SparkOptions:
     def start_conf(self) -> dict[str, str]:
         """Return the settings to start Spark with; missing jars are downloaded."""
         needed = self.packages | (self.catalog.packages if self.catalog else frozenset())
-        jars = [str(jar) for jar in find_jars(needed, self.jars, self.ivy_settings)]
+        jars = find_jars(needed, self.jars, self.ivy_settings)
+        archive = archive_options(jars) if self.is_local else ""
         own = {
             "spark.master": self.master,
             "spark.app.name": self.name,
             "spark.driver.memory": self.memory,
-            "spark.driver.extraJavaOptions": self.start.value,
+            "spark.driver.extraJavaOptions": f"{self.start.value} {archive}".strip(),
             "spark.ui.enabled": self.user_interface.value,
             "spark.ui.showConsoleProgress": "false",
             **(_SIMPLE_PLANS if self.user_interface is UserInterface.OFF else {}),
@@ -143,9 +169,9 @@ class SparkOptions:
             **(self.catalog.conf() if self.catalog else {}),
         }
         if jars and self.is_local:  # jars on the class path are not copied, which saves seconds
-            own |= dict.fromkeys(_CLASS_PATHS, os.pathsep.join(jars))
+            own |= dict.fromkeys(_CLASS_PATHS, os.pathsep.join(map(str, jars)))
         elif jars:
-            own["spark.jars"] = ",".join(jars)
+            own["spark.jars"] = ",".join(map(str, jars))
         return _merge_settings(own, self.session_conf())
 
 

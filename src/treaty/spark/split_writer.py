@@ -109,7 +109,7 @@ def _totals(enforcement: Enforcement, counted: dict[str, Any], quarantined: Data
     each = quarantined.select(F.explode(F.col(VIOLATIONS_COLUMN)["rule"]).alias("rule")).groupBy("rule").count()
     violations = {row["rule"]: row["count"] for row in each.collect()}
     quarantined_rows = quarantined.count()
-    numbers = {
+    numbers: dict[int | str, Any] = {
         position: counted.get(result_column(position), violations.get(rule.definition.id))
         for position, rule in enumerate(enforcement.rule_set.all)
     }

@@ -87,4 +87,4 @@ def test_malformed_rows_are_reported_and_not_drafted(spark: SparkSession) -> Non
     inferred = drafted(texts(spark, columns), typing=TypeOrigin.NONE)
 
     assert list(fields_of(inferred.contract)) == ["order_id", "status"]
-    assert "1 rows could not be read" in collect_advice(inferred.contract, inferred.profile)[0].message
+    assert "1 row could not be read" in collect_advice(inferred.contract, inferred.profile)[0].message

@@ -7,7 +7,8 @@ from pyspark.sql import SparkSession
 
 from tests.spark.profile.drafts import ROWS, drafted, fields_of, guessed
 from treaty.contracts.paths import FieldPath
-from treaty.spark.profile.inference import find_key
+from treaty.spark.profile.key_detection import find_key
+from treaty.spark.profile.model import DoubledKeys
 from treaty.spark.profile.text_statistics import collect_text_statistics
 from treaty.spark.profile.value_statistics import collect_value_statistics
 
@@ -15,8 +16,14 @@ CASES = [
     ("the only identifier", ["id AS order_id", "id % 2 AS kind"], ["order_id"]),
     ("a bare one before others", ["id AS customer_id", "id AS id"], ["id"]),
     ("that of the thing before others", ["id AS customer_id", "id AS order_id"], ["order_id"]),
-    ("one row twice is no key", ["if(id = 7, 8, id) AS order_id"], []),
-    ("one null is no key", ["if(id = 7, null, id) AS order_id"], []),
+    ("one value twice", ["if(id = 7, 8, id) AS order_id", "date'2026-01-01' + cast(id AS int) AS day"], ["order_id"]),
+    ("one null", ["if(id = 7, null, id) AS order_id"], ["order_id"]),
+    ("five values twice are no key", ["if(id % 20 = 7, id + 1, id) AS order_id"], []),
+    (
+        "two lines of one order",
+        ["if(id = 7, 8, id) AS order_id", "if(id = 7, 2, 1) AS line_no"],
+        ["order_id", "line_no"],
+    ),
     ("an identifier with its lines", ["id % 3 AS line_no", "id div 3 AS order_id"], ["order_id", "line_no"]),
     (
         "an identifier with a day",
@@ -35,13 +42,13 @@ def test_the_key_of_a_dataset(spark: SparkSession, name: str, columns: list[str]
     profile = collect_text_statistics(frame, collect_value_statistics(frame))
     persons = {FieldPath().field("email")}
 
-    assert list(find_key(frame, profile, "orders", persons)) == key
+    assert list(find_key(frame, profile, "orders", persons)[0]) == key
 
 
 def test_one_row_has_no_key(spark: SparkSession) -> None:
     frame = spark.range(1).selectExpr("id AS order_id")
 
-    assert find_key(frame, collect_value_statistics(frame), "orders", ()) == ()
+    assert find_key(frame, collect_value_statistics(frame), "orders", ()) == ((), DoubledKeys())
 
 
 def test_the_evidence_of_a_key(spark: SparkSession) -> None:

@@ -10,7 +10,8 @@ from pyspark.sql import SparkSession
 from tests.spark.profile.drafts import NOW, fields_of, guessed, terms_of
 from treaty.contracts import contract_from
 from treaty.spark import enforce
-from treaty.spark.profile.inference import drop_violated_guesses
+from treaty.spark.profile import Inferred, Profile
+from treaty.spark.profile.guess_review import review_guesses
 
 TEXT = {"logicalType": "string", "physicalType": "string"}
 WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
@@ -48,7 +49,7 @@ def test_a_guess_that_the_data_violates_is_dropped(
     )
     frame = spark.createDataFrame([("a",), ("bb",), ("bb",), (None,)], "f string")
 
-    loosened = drop_violated_guesses(frame, contract, NOW)
+    loosened = review_guesses(frame, Inferred(contract, Profile(frame.schema, 4, 0, ())), NOW).contract
 
     found = fields_of(loosened)["f"]
     assert terms_of(found) == right

@@ -44,12 +44,12 @@ def test_partition_values_of_typed_files_are_text_with_a_contract(spark: SparkSe
     assert rows(read_data(spark, folder, declared=declared)) == [(0, "007")]
 
 
-def test_a_glob_selects_files(any_spark: SparkSession, write: Write) -> None:
+def test_a_glob_selects_files(spark: SparkSession, write: Write) -> None:
     write("orders/1.csv", "a\n1\n")
     write("orders/2.csv", "a\n2\n")
     folder = write("orders/notes.txt", "not data").rpartition("/")[0]
 
-    assert sorted(rows(read_data(any_spark, f"{folder}/*.csv"))) == [("1",), ("2",)]
+    assert sorted(rows(read_data(spark, f"{folder}/*.csv"))) == [("1",), ("2",)]
 
 
 @pytest.mark.parametrize("name", ["a b.csv", "a[1].csv", "a{b}.csv", "a%20b.csv", "é.csv", "a*.csv"])
@@ -80,12 +80,12 @@ def test_the_format_can_be_given(spark: SparkSession, write: Write) -> None:
 
 @pytest.mark.parametrize("path", ["orders.parquet", "no/such/folder", "*.csv", "file:///no/such/orders.csv"])
 def test_a_missing_path_gives_a_clear_error(
-    any_spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(NotFound, match="does not exist; check the path"):
-        read_data(any_spark, path)
+        read_data(spark, path)
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,13 @@ def test_a_hidden_file_given_by_name_is_refused(spark: SparkSession, write: Writ
         read_data(spark, write("_orders.csv", "a\n"))
 
 
-def test_a_damaged_file_gives_a_clear_error_when_it_is_read(any_spark: SparkSession, tmp_path: Path) -> None:
+def test_a_damaged_file_gives_a_clear_error_when_it_is_read(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "orders"
-    any_spark.range(1000).write.parquet(str(folder))
+    spark.range(1000).write.parquet(str(folder))
     file = next(folder.glob("part*"))
     content = file.read_bytes()
     file.write_bytes(content[:4] + b"\xff" * 60 + content[64:])
-    frame = read_data(any_spark, str(folder))
+    frame = read_data(spark, str(folder))
 
     with pytest.raises(InvalidDocument, match="cannot read orders: "), explain_errors("orders"):
         frame.collect()

@@ -69,13 +69,13 @@ def test_lines_that_are_not_records_are_kept_as_malformed(spark: SparkSession, w
 
 
 def test_a_record_with_another_structure_is_malformed_for_any_selected_columns(
-    any_spark: SparkSession, write: Write
+    spark: SparkSession, write: Write
 ) -> None:
     good = '{"o":{"x":1},"l":[{"a":"q"}],"m":{"k":{"a":"v"}},"t":3}'
     bad = ['{"o":"text"}', '{"o":[1]}', '{"l":{"a":1}}', '{"l":[1,{"a":2}]}', '{"m":[1]}', '{"m":{"k":1}}']
     schema = declared(ADDRESS, LIST, MAP, {"name": "t", "logicalType": "integer"})
 
-    frame = read_data(any_spark, write("orders.jsonl", "\n".join([good, *bad])), declared=schema)
+    frame = read_data(spark, write("orders.jsonl", "\n".join([good, *bad])), declared=schema)
 
     assert malformed(frame) == bad
     assert malformed(frame.select("t", MALFORMED_COLUMN)) == bad
@@ -83,14 +83,14 @@ def test_a_record_with_another_structure_is_malformed_for_any_selected_columns(
     assert rows(frame)[0] == (("1",), [("q",)], {"k": ("v",)}, "3")
 
 
-def test_undeclared_keys_become_columns_at_any_depth(any_spark: SparkSession, write: Write) -> None:
+def test_undeclared_keys_become_columns_at_any_depth(spark: SparkSession, write: Write) -> None:
     lines = [
         {"a": "1", "o": {"x": 1, "more": 2}, "l": [{"a": "q"}, {"a": "r", "u": 3}]},
         {"a": "2", "m": {"k": {"a": "v"}, "j": {"a": "w", "s": [1]}}, "extra": {"deep": True}},
     ]
     file = write("orders.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
 
-    frame = read_data(any_spark, file, declared=declared(TEXT, ADDRESS, LIST, MAP))
+    frame = read_data(spark, file, declared=declared(TEXT, ADDRESS, LIST, MAP))
 
     assert frame.schema.simpleString() == (
         "struct<a:string,o:struct<x:string,more:string>,l:array<struct<a:string,u:string>>,"

@@ -37,9 +37,9 @@ def test_a_view(any_spark: SparkSession) -> None:
     assert rows(read_data(any_spark, "a_view_of_orders")) == [(0,)]
 
 
-def test_a_database_table(any_spark: SparkSession, shop: str) -> None:
-    assert rows(read_data(any_spark, f"{shop}#orders")) == [(1, "ann")]
-    assert rows(read_data(any_spark, shop, table="orders")) == [(1, "ann")]
+def test_a_database_table(spark: SparkSession, shop: str) -> None:
+    assert rows(read_data(spark, f"{shop}#orders")) == [(1, "ann")]
+    assert rows(read_data(spark, shop, table="orders")) == [(1, "ann")]
 
 
 @pytest.mark.parametrize(
@@ -51,9 +51,9 @@ def test_a_database_table(any_spark: SparkSession, shop: str) -> None:
         ("table:csv.`/etc/hostname`", "there is no table|unknown|cannot read"),
     ],
 )
-def test_a_missing_table_gives_a_clear_error(any_spark: SparkSession, name: str, message: str) -> None:
+def test_a_missing_table_gives_a_clear_error(spark: SparkSession, name: str, message: str) -> None:
     with pytest.raises(Exception, match=message) as caught:
-        read_data(any_spark, name)
+        read_data(spark, name)
     assert caught.type.__module__ == "treaty.errors"
 
 
@@ -63,9 +63,9 @@ def test_a_missing_database_is_not_created(spark: SparkSession, tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_database_table_gives_a_clear_error(any_spark: SparkSession, shop: str) -> None:
+def test_a_missing_database_table_gives_a_clear_error(spark: SparkSession, shop: str) -> None:
     with pytest.raises(NotFound, match="there is no table customers of jdbc:sqlite:"):
-        read_data(any_spark, f"{shop}#customers")
+        read_data(spark, f"{shop}#customers")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_missing_database_table_gives_a_clear_error(any_spark: SparkSession, s
         ("jdbc:mysql://127.0.0.1:1/shop#orders", "no JDBC driver for table orders of jdbc:mysql://127.0.0.1:1/shop"),
     ],
 )
-def test_an_unreachable_database_gives_a_clear_error(any_spark: SparkSession, url: str, message: str) -> None:
+def test_an_unreachable_database_gives_a_clear_error(spark: SparkSession, url: str, message: str) -> None:
     with pytest.raises(Unavailable, match=message) as caught:
-        read_data(any_spark, url)
+        read_data(spark, url)
     assert "hush" not in str(caught.value)

@@ -128,7 +128,7 @@ def test_the_report_as_json_data() -> None:
 
     assert " ".join(data) == (
         "outcome passed reasons concerns data contract version object rows valid quarantined measured_at rules "
-        "unchecked quarantined_allowed drift samples quarantine"
+        "unchecked measures quarantined_allowed drift samples quarantine"
     )
     assert (data["rows"], data["valid"], data["quarantined"]) == (1000, 980, 20)
     assert data["quarantined_allowed"] == {"value": 0, "unit": "rows"}

@@ -1,7 +1,17 @@
 """Profile data and draft a contract from it; every guessed term states its evidence."""
 
-from treaty.spark.profile.inference import Inferred, Sample, infer, parse_sample
-from treaty.spark.profile.model import GUESSED_PROPERTY, Confidence, Facts, Guess, Profile, TypeOrigin, read_guesses
+from treaty.spark.profile.inference import Sample, infer, parse_sample
+from treaty.spark.profile.model import (
+    GUESSED_PROPERTY,
+    Confidence,
+    Facts,
+    Guess,
+    Inferred,
+    NearMiss,
+    Profile,
+    TypeOrigin,
+    read_guesses,
+)
 
 __all__ = [
     "GUESSED_PROPERTY",
@@ -9,6 +19,7 @@ __all__ = [
     "Facts",
     "Guess",
     "Inferred",
+    "NearMiss",
     "Profile",
     "Sample",
     "TypeOrigin",

@@ -11,17 +11,20 @@ from pyspark.sql import types as spark
 from treaty.contracts.model import Contract, Field, SchemaObject, locate_fields
 from treaty.contracts.odcs import LATEST_API_VERSION
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
-from treaty.contracts.values import FrozenMap
+from treaty.contracts.values import EMPTY, FrozenMap
 from treaty.spark.columns import MALFORMED_COLUMN
 from treaty.spark.profile.model import (
     GUESSED_PROPERTY,
     MIN_EVIDENCE_ROWS,
     Confidence,
+    DoubledKeys,
     Guess,
     GuessedField,
+    Inferred,
     Profile,
     TypeOrigin,
     cap_confidence,
+    format_share,
     read_guesses,
     with_guess_notes,
 )
@@ -77,13 +80,21 @@ class Draft:
         return key.index(name) + 1 if len(key) > 1 else None
 
     def _key_guess(self) -> Guess:
-        several = ", ".join(self.profile.key) if len(self.profile.key) > 1 else "it"
-        if self.profile.sample:
+        profile, doubled = self.profile, self.profile.doubled_keys
+        several = ", ".join(profile.key) if len(profile.key) > 1 else "it"
+        if doubled.violating:
+            identified = format_share(profile.rows - doubled.violating, profile.rows)
+            return Guess(
+                "primaryKey",
+                cap_confidence(Confidence.MEDIUM, profile),
+                f"it identifies {identified} of {profile.rows:,} rows; {_describe_doubled(doubled)}",
+            )
+        if profile.sample:
             evidence = f"no two rows of the sample share {several}; the other rows were not examined"
         else:
-            evidence = f"no two of {self.profile.rows:,} rows share {several}, counted exactly"
-        limit = Confidence.HIGH if any(map(is_identifier, self.profile.key)) else Confidence.LOW
-        return Guess("primaryKey", cap_confidence(limit, self.profile), evidence)
+            evidence = f"no two of {profile.rows:,} rows share {several}, counted exactly"
+        limit = Confidence.HIGH if any(map(is_identifier, profile.key)) else Confidence.LOW
+        return Guess("primaryKey", cap_confidence(limit, profile), evidence)
 
     def _field(self, path: FieldPath, name: str | None, kind: spark.DataType) -> Field:
         return with_guess_notes(self._terms(path, name, kind))
@@ -108,7 +119,7 @@ class Draft:
             value = self._field(path.into(MAP_VALUES), None, kind.valueType)
             entries = Field(name, logical_type="map", physical_type="map", map_key=key, map_value=value)
             return GuessedField(entries).guess(stored)
-        return guess_type(self.profile.by_path[path], self.profile, self.typing)
+        return guess_type(self.profile.by_path[path], self.profile, self.typing, hide_values=path in self.personal)
 
     def _freshness(self, fields: tuple[Field, ...]) -> Freshness | None:
         moments = [field.name or "" for field in fields if field.logical_type == "timestamp"]
@@ -133,7 +144,23 @@ class Draft:
         return FrozenMap({"property": GUESSED_PROPERTY, "value": notes}), owners
 
 
+def _describe_doubled(doubled: DoubledKeys) -> str:
+    parts = []
+    if doubled.rows:
+        values = "1 value" if doubled.keys == 1 else f"{doubled.keys:,} values"
+        parts.append(f"{doubled.rows:,} rows share {values}")
+    if doubled.incomplete:
+        parts.append(f"{doubled.incomplete:,} {'row has' if doubled.incomplete == 1 else 'rows have'} none")
+    return " and ".join(parts)
+
+
 _MAX_NAMED_FIELDS = 8
+_ALTERNATIVES = {
+    "logicalType": "change the type",
+    "primaryKey": "change the key",
+    "enum": "change the allowed values",
+    "required": "choose another key",
+}
 
 
 @dataclass(frozen=True)
@@ -149,6 +176,19 @@ def collect_advice(contract: Contract, profile: Profile) -> tuple[Advice, ...]:
     return tuple(advice for topic in _TOPICS for advice in topic(contract, profile))
 
 
+def collect_decisions(inferred: Inferred) -> tuple[str, ...]:
+    """Return what to decide before the draft becomes a contract, as the draft's header lists it."""
+    misses = inferred.near_misses
+    return (
+        *(f"{miss.field}: correct the data, or {_alternative(miss.term)}? {miss.evidence}" for miss in misses),
+        *(f"{advice.topic}: {advice.message}" for advice in collect_advice(inferred.contract, inferred.profile)),
+    )
+
+
+def _alternative(term: str) -> str:
+    return _ALTERNATIVES.get(term, f"change the {term}")
+
+
 def _evidence(contract: Contract, profile: Profile) -> Iterator[Advice]:
     if profile.sample:
         yield Advice("sample", f"{profile.sample}; the other rows were not examined")
@@ -160,12 +200,13 @@ def _evidence(contract: Contract, profile: Profile) -> Iterator[Advice]:
             f"{profile.rows:,} rows are too few to conclude much; {MIN_EVIDENCE_ROWS} or more are needed",
         )
     if profile.malformed:
-        yield Advice("malformed", f"{profile.malformed:,} rows could not be read; treaty test quarantines them")
+        count = "1 row" if profile.malformed == 1 else f"{profile.malformed:,} rows"
+        yield Advice("malformed", f"{count} could not be read; treaty test quarantines such rows")
 
 
 def _key(contract: Contract, profile: Profile) -> Iterator[Advice]:
     key = [field for schema in contract.schema for field in schema.fields if field.primary_key]
-    if not profile.rows:
+    if not profile.rows or (key and profile.doubled_keys.violating):
         return
     if not key:
         yield Advice("key", "no key found: no plausible column or pair of columns is unique")
@@ -187,10 +228,10 @@ def _choices(contract: Contract, profile: Profile) -> Iterator[Advice]:
 
 
 def _patterns(contract: Contract, profile: Profile) -> Iterator[Advice]:
-    shaped = {"pattern", "length", "range"}
-    if named := _names(contract, lambda field: bool(shaped & read_guesses(field).keys())):
+    shaped = {"pattern", "minLength", "minimum", "maximum"}
+    if named := _names(contract, lambda field: bool(shaped & (field.options or EMPTY).keys())):
         yield Advice(
-            "limits", f"{named}: a pattern, length or range that all values satisfy; check that it is intended"
+            "limits", f"{named}: a pattern, length or range derived from the values; check that it is intended"
         )
 
 

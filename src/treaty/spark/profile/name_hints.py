@@ -14,11 +14,33 @@ _DAY_WORDS = frozenset({"date", "day", "month", "week", "period", "at", "on", "f
 _LABEL_WORDS = frozenset(
     {
         *("zip", "postal", "postcode", "plz", "code", "phone", "mobile", "telephone", "tel", "fax", "msisdn", "iban"),
-        *("bic", "swift", "card", "pan", "account", "ean", "gtin", "upc", "isbn", "sku", "barcode", "vat", "tax"),
-        *("ssn", "passport", "imei", "serial", "pin", "ref", "reference", "hash", "token", "phase", "tag"),
+        *("bic", "swift", "pan", "ean", "gtin", "upc", "isbn", "sku", "barcode", "ssn", "passport", "imei", "serial"),
+        *("pin", "ref", "reference", "hash", "token", "phase", "tag"),
     }
 )
-"""Digits in such fields are not quantities: they are never added up, and leading zeros matter."""
+"""Integers in such fields are rarely quantities: they are never added up, and leading zeros matter."""
+_NUMBERED_WORDS = frozenset({"account", "card", "vat", "tax"})
+"""Things that have a number, such as `account_number`; on their own these words also name amounts."""
+_QUANTITY_WORDS = frozenset(
+    {
+        *("amount", "amt", "balance", "cost", "count", "credit", "debit", "discount", "fee", "limit", "net", "gross"),
+        *(
+            "percent",
+            "percentage",
+            "pct",
+            "price",
+            "qty",
+            "quantity",
+            "rate",
+            "ratio",
+            "share",
+            "sum",
+            "total",
+            "value",
+        ),
+        *("volume", "weight", "size", "length", "width", "height", "age", "days", "hours", "minutes", "seconds"),
+    }
+)
 _CHOICE_WORDS = frozenset(
     {
         *("status", "state", "type", "kind", "category", "class", "channel", "method", "mode", "currency", "country"),
@@ -39,6 +61,15 @@ class Limits:
     high: int | None
     why: str
 
+    def includes(self, low: float, high: float) -> bool:
+        """Whether numbers from `low` to `high` are within the range."""
+        return self.low <= low and (self.high is None or high <= self.high)
+
+    @property
+    def options(self) -> dict[str, int]:
+        """The range as type options of a field."""
+        return {"minimum": self.low} | ({} if self.high is None else {"maximum": self.high})
+
 
 _LIMITS = (
     Limits(frozenset({"percent", "percentage", "pct"}), 0, 100, "a percentage"),
@@ -49,8 +80,9 @@ _LIMITS = (
     Limits(frozenset({"hour"}), 0, 23, "an hour"),
     Limits(frozenset({"minute"}), 0, 59, "a minute"),
     Limits(frozenset({"stars", "rating"}), 1, 5, "a rating"),
-    Limits(frozenset({"quantity", "qty", "page", "rank", "position"}), 1, None, "counted from one"),
+    Limits(frozenset({"quantity", "qty", "page", "rank", "position"}), 1, None, "a count from one"),
 )
+_NOT_NEGATIVE = Limits(frozenset(), 0, None, "a number that is not negative")
 
 
 def is_identifier(name: str) -> bool:
@@ -60,8 +92,11 @@ def is_identifier(name: str) -> bool:
 
 
 def is_label(name: str) -> bool:
-    """Whether digits under this name are a label, not a quantity: a postal code, an account."""
-    return bool(set(split_words(name)) & _LABEL_WORDS)
+    """Whether integers under this name are probably a label, not a quantity: a postal code, an account number."""
+    words = set(split_words(name))
+    if words & _QUANTITY_WORDS:
+        return False
+    return bool(words & _LABEL_WORDS) or (is_identifier(name) and bool(words & _NUMBERED_WORDS))
 
 
 def is_choice(name: str) -> bool:
@@ -74,6 +109,11 @@ def can_be_key_part(name: str) -> bool:
     return is_identifier(name) or is_line_number(name)
 
 
+def counts_lines(name: str) -> bool:
+    """Whether values number the lines or versions of something, so that they complete its key."""
+    return bool(set(split_words(name)) & _LINE_WORDS)
+
+
 def is_line_number(name: str) -> bool:
     """Whether values number the parts of something: lines, versions, days."""
     return bool(set(split_words(name)) & (_LINE_WORDS | _DAY_WORDS))
@@ -83,6 +123,11 @@ def implied_limits(name: str) -> Limits | None:
     """Return the range that a name implies; None if it implies none."""
     words = set(split_words(name))
     return next((limits for limits in _LIMITS if words & limits.words), None)
+
+
+def usual_limits(name: str) -> Limits:
+    """Return the range that a name implies; most numbers are not negative."""
+    return implied_limits(name) or _NOT_NEGATIVE
 
 
 def freshness_rank(name: str) -> int | None:

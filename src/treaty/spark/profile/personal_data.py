@@ -11,7 +11,7 @@ from treaty.contracts.model import Contract
 from treaty.contracts.names import split_words
 from treaty.contracts.paths import FieldPath
 from treaty.governance.lint import RULES
-from treaty.governance.lint.rule_table import field_contexts
+from treaty.governance.lint.rule_table import LintTarget, field_contexts
 from treaty.spark.profile.model import Confidence, Facts, Guess, Profile, cap_confidence
 from treaty.spark.profile.text_analysis import DIGITS
 from treaty.spark.type_conversion import ColumnFunction
@@ -106,7 +106,7 @@ def _guess(by_name: str | None, by_value: str | None, profile: Profile) -> Guess
 
 def _by_name(contract: Contract) -> dict[FieldPath, str]:
     fields = tuple(field_contexts(contract))
-    reported = {path for path, _ in RULES[_RULE].run(contract, fields)}
+    reported = {path for path, _ in RULES[_RULE].run(LintTarget(contract, fields))}
     named = {context.path for context in fields if str(context.path) in reported or _is_national(context.name)}
     return dict.fromkeys(named, "its name suggests it")
 

@@ -47,7 +47,9 @@ class TextType(IntFlag):
     """Possibly a JSON object."""
     BRACKETED = 512
     """Possibly a JSON array."""
-    OTHER = 1024
+    PADDED = 1024
+    """Digits with leading zeros, which a number would lose: 007."""
+    OTHER = 2048
 
     @property
     def bit(self) -> Column:
@@ -113,7 +115,7 @@ def _classify_number(value: Column) -> Column:
     decimal = value.try_cast("decimal(38,18)").isNotNull()
     return (
         F.when(value.try_cast("bigint").cast("string") == value, TextType.WHOLE.bit)
-        .when(padded, TextType.OTHER.bit)
+        .when(padded, TextType.PADDED.bit)
         .when(signs.isin(".", "-."), F.when(decimal, TextType.PLAIN.bit).otherwise(TextType.OTHER.bit))
         .when(signs.isin("", "-", "+", "--"), TextType.OTHER.bit)
         .when(parse_number(value).isNotNull(), TextType.FLOATING.bit)

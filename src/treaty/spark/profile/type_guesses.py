@@ -1,16 +1,28 @@
-"""Guess the type of a field: the stored type, or for text the type that all values can be read as."""
+"""Guess the type of a field: the stored type, or for text the type that nearly all values can be read as."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from typing import TypeAlias
 
 from pyspark.sql import types as spark
 
 from treaty.contracts.model import Field
 from treaty.contracts.values import FrozenMap
-from treaty.spark.profile.model import Confidence, Facts, Guess, GuessedField, Profile, TypeOrigin, cap_confidence
+from treaty.spark.profile.model import (
+    NEARLY_ALL,
+    Confidence,
+    Facts,
+    Guess,
+    GuessedField,
+    Profile,
+    TypeOrigin,
+    cap_by_outliers,
+    cap_confidence,
+)
 from treaty.spark.profile.name_hints import is_identifier, is_label
 from treaty.spark.profile.text_analysis import NUMERIC_TYPES, TextType
 from treaty.spark.schema import field_from_type
@@ -28,8 +40,8 @@ _TypeGuess: TypeAlias = tuple[Field, str] | None
 _Reader: TypeAlias = Callable[[Facts, TypeOrigin], _TypeGuess]
 
 
-def guess_type(facts: Facts, profile: Profile, typing: TypeOrigin) -> GuessedField:
-    """Guess the type of a field without nested fields."""
+def guess_type(facts: Facts, profile: Profile, typing: TypeOrigin, *, hide_values: bool = False) -> GuessedField:
+    """Guess the type of a field without nested fields; `hide_values` keeps values out of the evidence."""
     name = None if facts.path.steps[-1].is_mark else facts.path.steps[-1].text
     if not facts.is_text:
         return _stored(facts, profile, name, typing)
@@ -40,14 +52,29 @@ def guess_type(facts: Facts, profile: Profile, typing: TypeOrigin) -> GuessedFie
         if guess := reader(facts, typing):
             field, evidence = guess
             stored_as = field.physical_type if typing is TypeOrigin.NONE or _is_decimal(field) else "string"
+            limit = cap_by_outliers(Confidence.HIGH, facts)
+            statement = facts.state(f"are {evidence}", hide_values=hide_values)
             typed = GuessedField(_named(field, name, stored_as))
-            return typed.guess(Guess(TYPE_TERM, cap_confidence(Confidence.HIGH, profile), evidence))
+            return typed.guess(Guess(TYPE_TERM, cap_confidence(limit, profile), statement))
     text = Field(name, logical_type="string", physical_type="string")
-    return GuessedField(text).guess(
-        Guess(
-            TYPE_TERM, cap_confidence(Confidence.HIGH, profile), "stored as text, and no narrower type fits all values"
-        )
-    )
+    limit, reason = _text_reason(facts, typing)
+    return GuessedField(text).guess(Guess(TYPE_TERM, cap_confidence(limit, profile), reason))
+
+
+def _text_reason(facts: Facts, typing: TypeOrigin) -> tuple[Confidence, str]:
+    """Return why a field stays text."""
+    if facts.are_all(_DECIMAL) and not _is_quantity(facts, typing):
+        if facts.shows("card", _CARD_SHARE):
+            return Confidence.HIGH, "card numbers are no quantities"
+        if is_identifier(facts.name) and typing is not TypeOrigin.NONE:
+            return Confidence.HIGH, "an identifier that is stored as text"
+        return Confidence.MEDIUM, "integers, but the name suggests a code, in which leading zeros matter"
+    if facts.are_all(NUMERIC_TYPES | TextType.PADDED):
+        return Confidence.HIGH, "digits, some with leading zeros that a number would lose"
+    if len(facts.date_patterns) > 1:
+        patterns = " or ".join(facts.date_patterns)
+        return Confidence.LOW, f"dates, but no value shows whether they are written {patterns}"
+    return Confidence.HIGH, f"stored as text, and no narrower type fits at least {NEARLY_ALL * 100:g} % of the values"
 
 
 def _stored(facts: Facts, profile: Profile, name: str | None, typing: TypeOrigin) -> GuessedField:
@@ -55,7 +82,9 @@ def _stored(facts: Facts, profile: Profile, name: str | None, typing: TypeOrigin
     if typing is TypeOrigin.SEEN and isinstance(kind, spark.DecimalType) and kind.scale:
         # the precision comes from the values, not from a schema
         wide = Field(name, logical_type="number", physical_type=_decimal_type(kind.precision, kind.scale))
-        evidence = f"{_all(facts)} numbers of up to {kind.precision} digits, {kind.scale} of them decimals"
+        evidence = (
+            f"all {facts.present:,} values are numbers of up to {kind.precision} digits, {kind.scale} of them decimals"
+        )
         return GuessedField(wide).guess(Guess(TYPE_TERM, cap_confidence(Confidence.HIGH, profile), evidence))
     stored = _with_timezone(field_from_type(kind, name))
     return GuessedField(stored).guess(Guess(TYPE_TERM, Confidence.HIGH, f"stored as {kind.simpleString()}"))
@@ -81,22 +110,28 @@ def _is_decimal(field: Field) -> bool:
     return (field.physical_type or "").startswith("decimal")
 
 
-def _all(facts: Facts) -> str:
-    return f"all {facts.present:,} values are"
+def number_bounds(facts: Facts) -> tuple[float | None, float | None]:
+    """Return the minimum and maximum; None if there are no numbers or one is NaN."""
+    bounds = (facts.least, facts.greatest)
+    if facts.is_text:
+        bounds = (facts.numbers.least, facts.numbers.greatest) if facts.numbers else (None, None)
+    if any(not isinstance(bound, (int, float, Decimal)) or math.isnan(bound) for bound in bounds):
+        return None, None
+    return bounds
 
 
 def _boolean(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
     words = {word.lower()[:1] for word in facts.values or ()}  # true, yes, false, no: their first letters identify them
     both = bool(words & set("ty")) and bool(words & set("fn"))
     if facts.are_all(TextType.TRUTH) or (facts.are_all(TextType.TRUTH | TextType.AGREEMENT) and both):
-        return Field(logical_type="boolean", physical_type="boolean"), f"{_all(facts)} words for true or false"
+        return Field(logical_type="boolean", physical_type="boolean"), "words for true or false"
     return None
 
 
 def _date(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
     if not facts.are_all(TextType.DATE):
         return None
-    return Field(logical_type="date", physical_type="date"), f"{_all(facts)} ISO 8601 dates"
+    return Field(logical_type="date", physical_type="date"), "ISO 8601 dates"
 
 
 def _timestamp(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
@@ -105,13 +140,13 @@ def _timestamp(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
         return None
     physical = "timestamp" if zoned else "timestamp_ntz"
     kind = Field(logical_type="timestamp", physical_type=physical, options=FrozenMap({"timezone": zoned}))
-    return kind, f"{_all(facts)} ISO 8601 timestamps {'with' if zoned else 'without'} a time zone"
+    return kind, f"ISO 8601 timestamps {'with' if zoned else 'without'} a time zone"
 
 
 def _time(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
     if "time" not in facts.formats:
         return None
-    return Field(logical_type="time", physical_type="string"), f"{_all(facts)} times of day"
+    return Field(logical_type="time", physical_type="string"), "times of day"
 
 
 def _integer(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
@@ -125,7 +160,7 @@ def _integer(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
         physical_type="int" if narrow else "bigint",
         options=FrozenMap({"format": "i32" if narrow else "i64"}),
     )
-    return kind, f"{_all(facts)} integers"
+    return kind, "integers"
 
 
 def _decimal(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
@@ -134,9 +169,10 @@ def _decimal(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
         return None
     fewest, most = numbers.fewest_decimals, numbers.most_decimals
     if most > _MAX_DECIMAL_PLACES and most != fewest:
-        return _DOUBLE, f"{_all(facts)} numbers, with {fewest} to {most} decimals"
+        return _DOUBLE, f"numbers, with {fewest} to {most} decimals"
     kind = Field(logical_type="number", physical_type=_decimal_type(numbers.digits + most, most))
-    return kind, f"{_all(facts)} numbers of up to {numbers.digits} digits and {most} decimals"
+    digits = "1 digit" if numbers.digits == 1 else f"{numbers.digits} digits"
+    return kind, f"decimals with up to {digits} before and {most} after the point"
 
 
 def _floating(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
@@ -148,19 +184,23 @@ def _floating(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
         or not _is_quantity(facts, typing)
     ):
         return None
-    return _DOUBLE, f"{_all(facts)} numbers, some with an exponent"
+    return _DOUBLE, "numbers, some with an exponent"
 
 
 def _is_quantity(facts: Facts, typing: TypeOrigin) -> bool:
-    """Whether digits are a quantity; in typed data, an identifier stored as text is meant as text."""
-    is_text_id = is_identifier(facts.name) and typing is not TypeOrigin.NONE
-    return not is_text_id and not is_label(facts.name) and not facts.shows("card", _CARD_SHARE)
+    """Whether digits are a quantity. Decimals always are; the name decides only for integers.
+
+    In typed data, an identifier stored as text is meant as text.
+    """
+    if facts.shows("card", _CARD_SHARE) or (is_identifier(facts.name) and typing is not TypeOrigin.NONE):
+        return False
+    return not (facts.are_all(TextType.WHOLE) and is_label(facts.name))
 
 
 def _json(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
     if facts.json_type is None:
         return None
-    return guess_json_field(facts.json_type), f"{_all(facts)} JSON text"
+    return guess_json_field(facts.json_type), "JSON text"
 
 
 def _by_pattern(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
@@ -173,7 +213,7 @@ def _by_pattern(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
         options["timezone"] = False
     physical = "timestamp_ntz" if logical == "timestamp" else "date"
     kind = Field(logical_type=logical, physical_type=physical, options=FrozenMap(options))
-    return kind, f"{_all(facts)} written like {pattern}"
+    return kind, f"written like {pattern}"
 
 
 _READERS: tuple[_Reader, ...] = (

@@ -12,8 +12,8 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.spark.columns import MALFORMED_COLUMN, all_of, quoted_col
-from treaty.spark.profile.model import Facts, Profile
-from treaty.spark.profile.name_hints import freshness_rank
+from treaty.spark.profile.model import DoubledKeys, Facts, Profile
+from treaty.spark.profile.name_hints import Limits, freshness_rank, usual_limits
 from treaty.spark.profile.text_analysis import parse_timestamp
 from treaty.spark.type_conversion import ColumnFunction
 
@@ -172,7 +172,7 @@ _NUMERIC_TYPES = (
 )
 _TEMPORAL_TYPES = (spark.DateType, spark.TimestampType, spark.TimestampNTZType)
 _COUNTED = (*_TEXT, *_NUMERIC_TYPES, *_TEMPORAL_TYPES)
-_MAX_COMPARED_LENGTH = 200
+MAX_COMPARED_LENGTH = 200
 """Texts are compared up to this length, so that long texts are not carried through an aggregation."""
 
 
@@ -186,7 +186,7 @@ class Metric:
 
 
 def _prefix(value: Column) -> Column:
-    return F.left(value, F.lit(_MAX_COMPARED_LENGTH))
+    return F.left(value, F.lit(MAX_COMPARED_LENGTH))
 
 
 _METRICS = (
@@ -221,11 +221,18 @@ def _path_aggregates(place: ValuePath) -> Iterator[tuple[str, Column]]:
         yield "distinct", place.values.distinct()
     if isinstance(place.values, ManyPerRow) and place.path.steps[-1].is_mark:
         yield "seen", place.values.seen()
+    if isinstance(place.values, OnePerRow) and isinstance(place.kind, _NUMERIC_TYPES):
+        yield "beyond_limits", F.count_if(_is_beyond(place.values.column, usual_limits(place.name)))
     if len(place.path.steps) == 1 and freshness_rank(place.name) is not None:
         if isinstance(place.kind, _TEMPORAL_TYPES):
             yield "newest", place.values.greatest(lambda value: F.unix_micros(value.cast("timestamp")))
         elif isinstance(place.kind, _TEXT):
             yield "newest", place.values.greatest(lambda value: F.unix_micros(parse_timestamp(value)))
+
+
+def _is_beyond(number: Column, limits: Limits) -> Column:
+    low = number < F.lit(limits.low)
+    return low if limits.high is None else low | (number > F.lit(limits.high))
 
 
 def _facts(place: ValuePath, by_path: dict[FieldPath, dict[str, Any]], rows: int) -> Facts:
@@ -258,20 +265,33 @@ def run_aggregates(frame: DataFrame, aggregates: Sequence[Column]) -> list[Any]:
 
 
 def aggregate_texts(
-    frame: DataFrame, places: Sequence[ValuePath], aggregates: dict[str, Column]
+    frame: DataFrame, places: Sequence[ValuePath], aggregates: dict[str, Column], condition: Column | None = None
 ) -> Iterator[tuple[ValuePath, dict[str, Any]]]:
-    """Yield the aggregates over the texts at each path; they use the columns of value and path.
+    """Yield the aggregates over the texts at each path, or over those that meet a condition.
+
+    Aggregates and condition use the columns of value and path.
 
     The texts of all paths are stacked in one column, so that each aggregate is compiled once and not once per
     column, which takes most of the time for typical data.
     """
     named_aggregates = [column.alias(name) for name, column in aggregates.items()]
+    for texts in stack_texts(frame, places):
+        chosen = texts if condition is None else texts.where(condition)
+        for row in chosen.groupBy(PATH_COLUMN).agg(*named_aggregates).collect():
+            yield places[row[PATH_COLUMN]], {name: row[name] for name in aggregates}
+
+
+def stack_texts(frame: DataFrame, places: Sequence[ValuePath]) -> Iterator[DataFrame]:
+    """Yield frames with all texts at some paths, each with the number of its path."""
     for start in range(0, len(places), _MAX_PATHS_PER_JOB):
         some = list(enumerate(places))[start : start + _MAX_PATHS_PER_JOB]
         pairs = F.flatten(F.array(*[_pairs(place, number) for number, place in some]))
-        below = frame.select(F.explode(pairs).alias("pair")).select("pair.*").where(F.col(VALUE_COLUMN).isNotNull())
-        for row in below.groupBy(PATH_COLUMN).agg(*named_aggregates).collect():
-            yield places[row[PATH_COLUMN]], {name: row[name] for name in aggregates}
+        yield frame.select(F.explode(pairs).alias("pair")).select("pair.*").where(F.col(VALUE_COLUMN).isNotNull())
+
+
+def by_place(values: Sequence[Column]) -> Column:
+    """Return a column with the value for the path of each text."""
+    return F.element_at(F.array(*values), F.col(PATH_COLUMN) + F.lit(1))
 
 
 def _pairs(place: ValuePath, number: int) -> Column:
@@ -282,11 +302,14 @@ def _pairs(place: ValuePath, number: int) -> Column:
     return F.coalesce(pairs, F.array().cast(f"array<struct<{PATH_COLUMN}:int,{VALUE_COLUMN}:string>>"))
 
 
-def is_unique(frame: DataFrame, columns: Sequence[str]) -> bool:
-    """Whether some columns are unique and never null, checked exactly."""
-    whole = all_of(quoted_col(column).isNotNull() for column in columns)
-    shared = frame.groupBy(*map(quoted_col, columns)).agg(F.count(F.lit(1)).alias("rows"))
-    return shared.where((F.col("rows") > F.lit(1)) | ~whole).limit(1).count() == 0
+def count_doubled_keys(frame: DataFrame, columns: Sequence[str]) -> DoubledKeys:
+    """Count the rows that share the values of some columns, and those that lack one, exactly."""
+    complete = all_of(quoted_col(column).isNotNull() for column in columns)
+    rows = F.col("rows")
+    groups = frame.groupBy(*map(quoted_col, columns)).agg(F.count(F.lit(1)).alias("rows"))
+    shared = complete & (rows > F.lit(1))
+    counts = groups.agg(F.sum(F.when(shared, rows)), F.count_if(shared), F.sum(F.when(~complete, rows))).collect()[0]
+    return DoubledKeys(*(count or 0 for count in counts))
 
 
 def partition_folders(frame: DataFrame) -> tuple[str, ...]:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark_types
 
 from treaty.contracts.model import SchemaObject
-from treaty.errors import NotFound
 from treaty.spark.readers.csv_reader import read_csv
 from treaty.spark.readers.files import FileListing, list_files, partition_columns
 from treaty.spark.readers.json_reader import read_json_lines
 from treaty.spark.readers.read_errors import explain_errors
-from treaty.spark.readers.sources import Database, DataFormat, Source, Table, parse_source
+from treaty.spark.readers.sources import Database, DataFormat, Source, Table, parse_source, resolve_jdbc_url
 
 _NONE: Mapping[str, str] = {}
-_SQLITE = "jdbc:sqlite:"
 
 
 @dataclass(frozen=True)
@@ -77,10 +74,8 @@ def _open(spark: SparkSession, source: Source, declared: SchemaObject | None, op
 
 
 def _from_database(spark: SparkSession, source: Database, options: Mapping[str, str]) -> DataFrame:
-    file = source.url.removeprefix(_SQLITE).partition("?")[0]
-    if source.url.startswith(_SQLITE) and not Path(file).is_file():
-        raise NotFound(f"there is no database at {file}")  # its driver would create one
-    return spark.read.format("jdbc").options(**options).option("url", source.url).option("dbtable", source.table).load()
+    url = resolve_jdbc_url(source.url)
+    return spark.read.format("jdbc").options(**options).option("url", url).option("dbtable", source.table).load()
 
 
 def _read_typed(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pyspark.sql import SparkSession, is_remote
+from pyspark.sql import SparkSession
 
 from treaty.errors import InvalidDocument, NotFound
 from treaty.spark.readers.read_errors import explain_errors
@@ -21,6 +21,7 @@ from treaty.spark.readers.sources import (
     file_ending,
     file_kind,
 )
+from treaty.spark.session import shares_files
 
 _GLOB = re.compile(r"[\\{}\[\]*?]")
 _TABLE_FOLDERS = {
@@ -42,18 +43,17 @@ class FileListing:
 
 def list_files(spark: SparkSession, source: Files) -> FileListing:
     """List the files of a source and determine their format; refuse files that Spark would fail on or skip."""
-    here = _local_path(source.path)
+    is_local = shares_files(spark)
+    here = _local_path(source.path) if is_local else None
     if here is None:
+        path = _in_this_folder(source.path) if is_local else source.path
         names = [
-            (name, size)
-            for name, size in _list_with_spark(spark, source.path)
-            if not _is_hidden(PurePosixPath(name).name)
+            (name, size) for name, size in _list_with_spark(spark, path) if not _is_hidden(PurePosixPath(name).name)
         ]
-        path = source.path
     else:
         _refuse_tables(here, source)
         names = [(str(file), file.stat().st_size) for file in _local_files(here, source)]
-        path = _GLOB.sub(lambda mark: f"\\{mark[0]}", str(here))
+        path = _GLOB.sub(_escape, str(here))
     if not names:
         raise NotFound(f"no data files in {source}; files whose names begin with _ or . are ignored")
     kind = FileKind(source.format) if source.format else _common_kind([name for name, _ in names], source)
@@ -64,9 +64,18 @@ def list_files(spark: SparkSession, source: Files) -> FileListing:
     return FileListing(path, source.path, kind, len(names))
 
 
+def _in_this_folder(glob: str) -> str:
+    """Return a glob with its folder, since the shared Spark was started in another one."""
+    return glob if "://" in glob or glob.startswith(("/", "file:")) else f"{_GLOB.sub(_escape, str(Path.cwd()))}/{glob}"
+
+
+def _escape(mark: re.Match[str]) -> str:
+    return f"\\{mark[0]}"
+
+
 def _local_path(text: str) -> Path | None:
-    """Return a local path; None for globs and remote paths, which Spark lists."""
-    if is_remote() or ("://" in text and not text.startswith("file://")):
+    """Return a local path; None for globs and paths of other file systems, which Spark lists."""
+    if "://" in text and not text.startswith("file://"):
         return None
     path = Path(text.removeprefix("file://")).expanduser().absolute()
     if path.exists():

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
-from treaty.errors import InvalidDocument
+from treaty.errors import InvalidDocument, NotFound
 from treaty.spark.jars import Package, driver_packages
 from treaty.spark.session_options import SparkOptions
 
@@ -121,6 +121,19 @@ class Database:
 
     def __str__(self) -> str:
         return f"table {self.table} of {re.split(r'[?;]', self.url)[0]}"
+
+
+_SQLITE = "jdbc:sqlite:"
+
+
+def resolve_jdbc_url(url: str) -> str:
+    """Return a JDBC URL with the absolute path of an SQLite file, whose driver would create a missing one."""
+    if not url.startswith(_SQLITE):
+        return url
+    file, mark, parameters = url.removeprefix(_SQLITE).partition("?")
+    if not Path(file).is_file():
+        raise NotFound(f"there is no database at {file}")
+    return f"{_SQLITE}{Path(file).absolute()}{mark}{parameters}"
 
 
 Source: TypeAlias = Files | Table | Database

@@ -253,7 +253,10 @@ def run_data_test(
     if options.quarantine is not None:
         options.quarantine.refuse_unless_free()
     drift = schema_drift(
-        enforcement.frame, enforcement.contract, object_name=enforcement.schema.name, texts=options.texts
+        enforcement.frame.drop(*enforcement.layout.carried),
+        enforcement.contract,
+        object_name=enforcement.schema.name,
+        texts=options.texts,
     )
     report(f"checking {len(enforcement.rules):,} rules")
     measures = enforcement.measures(options.now)

@@ -11,10 +11,13 @@ from pathlib import Path
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
+from treaty.contracts.model import SchemaObject
 from treaty.errors import Conflict, InvalidDocument, Unavailable
-from treaty.spark.columns import VIOLATIONS_COLUMN
+from treaty.spark.columns import ORIGIN_FILE, ORIGIN_POSITION, VIOLATIONS_COLUMN
 from treaty.spark.readers import explain_errors
+from treaty.spark.schema import column_name
 
 _FILE = "file:"
 _GLOB = frozenset("*?[]{}")
@@ -68,6 +71,19 @@ class Destination:
         if self.existing is Existing.REPLACED:
             raise Conflict(f"{folder} contains more than a quarantine; remove it yourself, or choose another folder")
         raise Conflict(_ALREADY_EXISTS.format(folder))
+
+
+def with_origin(frame: DataFrame, schema: SchemaObject) -> tuple[DataFrame, tuple[str, ...]]:
+    """Return rows of files with the file they come from, and the added columns.
+
+    The position is the number of the row, from 0, if there is one file; rows of several files are read together.
+    """
+    taken = {*frame.columns, *map(column_name, schema.fields)}
+    columns = {ORIGIN_FILE: F.input_file_name()}
+    if len(frame.inputFiles()) == 1:
+        columns[ORIGIN_POSITION] = F.monotonically_increasing_id()
+    added = {name: column for name, column in columns.items() if name not in taken}
+    return frame.withColumns(added), tuple(added)
 
 
 def write_quarantine(rows: DataFrame, to: Destination, expected: int) -> DataFrame:
