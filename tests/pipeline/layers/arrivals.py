@@ -31,6 +31,8 @@ class Arrival:
     file: str = "a.jsonl"
     position: int = 1
     headers: Mapping[str, str] = field(default_factory=dict)
+    day: int = 5
+    """The day of January on which its file was modified."""
 
     def as_json(self) -> str:
         content = self.payload if isinstance(self.payload, bytes) else json.dumps(self.payload).encode()
@@ -39,7 +41,7 @@ class Arrival:
             "source": "orders",
             "file": self.file,
             "file_size": 1,
-            "file_modified": "2026-01-05T00:00:00Z",
+            "file_modified": f"2026-01-{self.day:02}T00:00:00Z",
             "position": self.position,
             "headers": dict(self.headers),
             "arrived_at": "2026-01-05T00:00:00Z",
@@ -60,7 +62,9 @@ def source(
     name: str = "orders", *, identity: Sequence[str] = (), form: Format = Format.JSONL, **options: str
 ) -> Source:
     """Return the declaration of a source of files."""
-    return Source(name, Line(f"shop.{name}", 1), Files(f"{name}/*", form, options), tuple(identity), f"{name}.yaml:1")
+    return Source(
+        name, Line(f"shop.{name}", 1), Files(f"{name}/*", form, options), tuple(identity), at=f"{name}.yaml:1"
+    )
 
 
 def contract(name: str, fields: Mapping[str, Mapping[str, Any]], **more: Any) -> Contract:

@@ -137,13 +137,13 @@ _CSV: dict[str, tuple[str, bytes, tuple[str | None, ...] | None]] = {
 }
 
 
-def test_csv_records_are_read_by_the_header_of_their_file(any_spark: SparkSession, tmp_path: Path) -> None:
+def test_csv_records_are_read_by_the_header_of_their_file(spark: SparkSession, tmp_path: Path) -> None:
     arrivals = [
         Arrival(line, position=place, headers={"columns": header})
         for place, (header, line, _) in enumerate(_CSV.values())
     ]
     declared = source(form=Format.CSV, separator=";")
-    held = check_events(raw(any_spark, tmp_path, arrivals), declared, contract("orders", _FIELDS))
+    held = check_events(raw(spark, tmp_path, arrivals), declared, contract("orders", _FIELDS))
     rows = held.orderBy("_position").collect()
     for row, (what, (_, _, values)) in zip(rows, _CSV.items(), strict=True):
         if values is None:
@@ -175,17 +175,17 @@ _DELIVERED: dict[str, tuple[int, object, str]] = {
 }
 
 
-def test_identity_is_accepted_once(any_spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_identity_is_accepted_once(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     orders, declared = contract("orders", _FIELDS, **_ORDERED), source()
     identity = identity_columns(declared, orders)
     assert identity == ("id", "seq")
     arrivals = [
         Arrival(payload, run, f"{run}.jsonl", place) for place, (run, payload, _) in enumerate(_DELIVERED.values())
     ]
-    first = raw(any_spark, tmp_path, [item for item in arrivals if item.run == 1])
-    second = raw(any_spark, tmp_path, [item for item in arrivals if item.run == 2][::-1])
+    first = raw(spark, tmp_path, [item for item in arrivals if item.run == 1])
+    second = raw(spark, tmp_path, [item for item in arrivals if item.run == 2][::-1])
     mark_redeliveries(check_events(first, declared, orders), None, identity).write.parquet(str(tmp_path / "events"))
-    before = any_spark.read.parquet(str(tmp_path / "events"))
+    before = spark.read.parquet(str(tmp_path / "events"))
     known = known_identities(before.where("_outcome = 'accepted'"), second, declared, orders)
     known.explain()
     history = re.search(r"parquet.*ReadSchema: (\S+)", capsys.readouterr().out)

@@ -77,15 +77,15 @@ LEFT JOIN cancelled c ON c.order_no = o.id
 
 
 def test_sql_reads_sources_and_enrichments_and_its_rows_are_checked(
-    any_spark: SparkSession,
+    spark: SparkSession,
 ) -> None:
     orders = _events(
-        any_spark,
+        spark,
         "id, seq, state, total",
         """('a', 1, 'new', 10, 1L, 'o1', 1L), ('b', 2, 'new', -4, 2L, 'o2', 1L), (null, 1, 'new', 1, 2L, 'o2', 2L)""",
     )
-    cancelled = _events(any_spark, "order_no, seq", "('a', 3, 1L, 'c1', 1L), ('b', 3, 1L, 'c1', 2L)")
-    rates = any_spark.sql("SELECT 'new' AS state, 2 AS rate, 'valid' AS _outcome, 1L AS _run")
+    cancelled = _events(spark, "order_no, seq", "('a', 3, 1L, 'c1', 1L), ('b', 3, 1L, 'c1', 2L)")
+    rates = spark.sql("SELECT 'new' AS state, 2 AS rate, 'valid' AS _outcome, 1L AS _run")
     product = Product(
         "order_book", Line("shop.order_book", 1), ("orders", "cancelled"), Sql(Path("b.sql"), _SQL), ("rates",)
     )

@@ -170,10 +170,10 @@ def test_impossible_publication_is_refused(spark: SparkSession, change: Any, say
     assert str(refused.value).startswith(("publications/sales.yaml:1: ", "sql/sales.sql:"))
 
 
-def test_rows_become_visible_after_the_delay(any_spark: SparkSession) -> None:
+def test_rows_become_visible_after_the_delay(spark: SparkSession) -> None:
     publication = replace(PUBLICATION, sql=sql(QUERY), delay=Delay("settled_at", timedelta(hours=24)))
     assert publication.delay
-    rows = select_rows(inputs(any_spark), publication)
+    rows = select_rows(inputs(spark), publication)
 
     def keys(frame: DataFrame) -> set[str]:
         return {row["order_id"] for row in frame.select("order_id").collect()}
@@ -201,12 +201,12 @@ SELECT * FROM VALUES
 AS t(order_id, gross, customer, settled_at)"""
 
 
-def test_rows_are_checked_while_they_are_written(any_spark: SparkSession) -> None:
-    name = f"lake.going_out_{'connect' if 'connect' in type(any_spark).__module__ else 'classic'}"
-    any_spark.sql(f"CREATE NAMESPACE {name}")
-    any_spark.sql(f"CREATE TABLE {name}.sales (order_id string, gross decimal(12,2))")
+def test_rows_are_checked_while_they_are_written(spark: SparkSession) -> None:
+    name = f"lake.going_out_{'connect' if 'connect' in type(spark).__module__ else 'classic'}"
+    spark.sql(f"CREATE NAMESPACE {name}")
+    spark.sql(f"CREATE TABLE {name}.sales (order_id string, gross decimal(12,2))")
     held_to = contract(JUDGED)
-    frame = any_spark.sql(LOSSES)
+    frame = spark.sql(LOSSES)
 
     def written(text: str) -> Any:
         going = prepare_outgoing(check_for_publication(frame.where(text), held_to))
@@ -216,7 +216,7 @@ def test_rows_are_checked_while_they_are_written(any_spark: SparkSession) -> Non
     sound = written("order_id = 'a'")
     assert sound.passed
     assert (sound.rows, sound.bad_rows, sound.samples) == (1, 0, ())
-    assert any_spark.table(f"{name}.sales").count() == 1
+    assert spark.table(f"{name}.sales").count() == 1
     assert sound.verdict == "1 row conforms to orders 1.0.0: 4 of 4 rules passed"
 
     broken = written("true")

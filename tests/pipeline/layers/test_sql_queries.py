@@ -47,9 +47,9 @@ def test_query_reads_frames_by_name_and_leaves_no_views_behind(any_spark: SparkS
     assert {table.name for table in any_spark.catalog.listTables()} == before
 
 
-def test_sql_errors_have_file_and_line(any_spark: SparkSession, capfd: pytest.CaptureFixture[str]) -> None:
-    frames = {"orders": any_spark.sql("SELECT * FROM VALUES (1, 10) AS t(id, total)")}
+def test_sql_errors_have_file_and_line(spark: SparkSession, capfd: pytest.CaptureFixture[str]) -> None:
+    frames = {"orders": spark.sql("SELECT * FROM VALUES (1, 10) AS t(id, total)")}
     for text, words in _REFUSED.items():
         with pytest.raises(InvalidDocument, match=words):
-            run_sql(any_spark, Sql(Path("sql/x.sql"), text), frames)
+            run_sql(spark, Sql(Path("sql/x.sql"), text), frames)
     assert "QueryContextLogger" not in capfd.readouterr().err

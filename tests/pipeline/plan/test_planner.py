@@ -186,6 +186,20 @@ def test_full_step_has_a_reason(project: Project, changed: dict[str, Any], name:
 
 PROBLEMS = [
     (
+        with_product("orders", sql=sql("orders", "SELECT customer_id AS order_id, amount FROM placed")),
+        {},
+        "key-lost",
+        "orders: the key column order_id is computed from placed.customer_id, not from placed.order_id",
+        "/shop/sql/orders.sql",
+    ),
+    (
+        with_product("orders", sql=sql("orders", "SELECT p.order_id, p.placed_at AS amount FROM placed p")),
+        {},
+        "type-unmet",
+        "orders: amount is timestamp, but orders 1.0.0 requires decimal(12,2): values may be lost",
+        "/shop/sql/orders.sql",
+    ),
+    (
         with_product("orders", sql=sql("orders", "SELECT order_id,\n amuont AS amount, city FROM placed")),
         {},
         "sql-column",
@@ -319,6 +333,22 @@ def test_problems_are_found_before_anything_runs(
     assert [one for one in found if one.id == finding and message in one.message and str(one.place) == place], found
 
 
+@pytest.mark.parametrize(
+    ("query", "warnings"),
+    [
+        ("SELECT * EXCEPT (event_id, seq, customer_id) FROM placed", []),
+        ("SELECT p.* EXCEPT (event_id, seq, customer_id) FROM placed p WHERE _arrived_at IS NOT NULL", []),
+        ("SELECT order_id, sum(amount) AS amount FROM placed GROUP BY 1", ["type-unmet"]),
+        ("SELECT max(customer_id) AS order_id, amount FROM placed GROUP BY order_id, amount", []),
+    ],
+)
+def test_platform_columns_are_no_problem_and_more_digits_are_a_warning(query: str, warnings: list[str]) -> None:
+    found = planned(with_product("orders", sql=sql("o", query)))
+
+    mine = [one.id for one in found.problems if "/shop/sql/o.sql" in str(one.place) or "orders:" in one.message]
+    assert [finding for finding in mine if finding != "input-unused"] == warnings
+
+
 def test_warnings_do_not_prevent_a_run() -> None:
     unused = with_publication(
         "partner", sql=sql("p", "SELECT order_id, paid, amount FROM balance"), inputs=("balance", "orders")
@@ -393,7 +423,7 @@ def test_upstream_and_downstream_can_be_combined() -> None:
 def test_misspelled_name_gets_a_suggestion() -> None:
     from treaty.errors import NotFound
 
-    with pytest.raises(NotFound, match="has no 'salse'; did you mean sales"):
+    with pytest.raises(NotFound, match="has no 'salse'; did you mean 'sales'"):
         select(planned().steps, ["salse+"])
 
 

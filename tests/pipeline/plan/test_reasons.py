@@ -73,6 +73,7 @@ def test_new_files_run_all_downstream_steps_by_key() -> None:
         "publications.partner_v1": [Cause.UPSTREAM],
         "publications.sales_v1": [Cause.UPSTREAM, Cause.UPSTREAM],
         "publications.late_sales_v1": [Cause.TIME],
+        "publications.sales_now_v1": [Cause.UPSTREAM],
     }
     assert planned["events.paid"].mode is Mode.APPEND
     assert planned["reconciliation.balance"].mode is Mode.KEYED
@@ -175,11 +176,26 @@ def test_table_with_an_unreadable_digest_is_rebuilt() -> None:
     assert planned["products.payments"].mode is Mode.FULL
 
 
-def test_view_is_not_replaced_for_new_rows() -> None:
+def test_view_is_replaced_for_new_rows_because_it_reads_pinned_snapshots() -> None:
     planned = found(later(stamps(), "reconciliation.balance"))
 
-    assert not planned["publications.sales_now_v1"].would_run
-    assert planned["publications.partner_v1"].would_run
+    assert causes(planned)["publications.sales_now_v1"] == [Cause.NEW_DATA]
+
+
+@pytest.mark.parametrize(
+    ("visible_at", "would_run"),
+    [("1767312000000000", True), ("1767312000000001", False), ("", False), (None, True)],
+)
+def test_delayed_publication_runs_once_a_row_becomes_visible(visible_at: str | None, would_run: bool) -> None:
+    states = stamps()
+    stamp = states["publications.late_sales_v1"]
+    assert stamp is not None
+    extra = {} if visible_at is None else {"visible_at": visible_at}
+    states["publications.late_sales_v1"] = replace(stamp, extra=extra)
+
+    planned = plan(SHOP, contracts(), states, QUIET, datetime(2026, 1, 2, tzinfo=UTC)).planned
+
+    assert [one.step.name for one in planned if one.would_run] == ["late_sales"] * would_run
 
 
 def test_reasons_are_unknown_without_table_states() -> None:

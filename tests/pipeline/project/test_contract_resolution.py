@@ -23,7 +23,7 @@ from treaty.pipeline.project.contract_resolution import (
 )
 from treaty.pipeline.project.declarations import Files, Format, Project, Source
 from treaty.registry.client import RegistryClient
-from treaty.registry.model import DocumentAnswer, LineAnswer, Page
+from treaty.registry.model import DocumentAnswer, EffectiveAnswer, LineAnswer, Page
 from treaty.registry.service import Registry
 
 USERS = "users.daily_active"
@@ -100,6 +100,14 @@ class TestFolders:
         assert "there is @2; add it there, correct the name, or set pipeline.contracts" in first
         assert second.startswith("sources/s1.yaml:1: no contract returns@1 in ")
 
+    def test_misspelt_contract_is_answered_with_the_similar_one(self, tmp_path: Path) -> None:
+        self.keep(tmp_path, "a.yaml", orders("1.0.0"))
+
+        with pytest.raises(
+            NotFound, match=r"no contract ordrs@1 in .*contracts; did you mean 'orders'\?; add it there"
+        ):
+            resolve_contracts(project(tmp_path, "ordrs@1"), [tmp_path / "contracts"])
+
     def test_all_invalid_contracts_are_reported_together(self, tmp_path: Path) -> None:
         first = self.keep(tmp_path, "a.yaml", orders("1.0.0"))
         again = self.keep(tmp_path, "b.yaml", orders("1.0.0", fields=[]))
@@ -156,11 +164,14 @@ class Leaving:
             raise Unavailable("the registry is gone; try again")
         return self._registry.lines(contract)
 
-    def get(self, contract: str, version: str) -> DocumentAnswer:
-        return self._registry.get(contract, version)
+    def effective(self, contract: str, version: str) -> EffectiveAnswer:
+        return self._registry.effective(contract, version)
 
     def history(self, contract: str, *, cursor: str | None = None) -> Page[DocumentAnswer]:
         return self._registry.history(contract, cursor=cursor)
+
+    def datasets(self) -> Page[str]:
+        return self._registry.datasets()
 
 
 def test_registry_takes_precedence_over_folders(tmp_path: Path, registry: Registry) -> None:
@@ -198,6 +209,11 @@ def test_all_unregistered_lines_are_reported_together(tmp_path: Path, registry: 
     assert "returns" in second
 
 
+def test_misspelt_contract_is_answered_with_the_registered_one(tmp_path: Path, registry: Registry) -> None:
+    with pytest.raises(NotFound, match=r"no contract 'ordrs' is registered; did you mean 'orders'\?; register it"):
+        resolve_contracts(project(tmp_path, "ordrs@1"), [], opening(registry))
+
+
 def test_without_the_registry_cached_contracts_are_used_with_a_warning(tmp_path: Path, registry: Registry) -> None:
     declared = project(tmp_path, "orders@1", f"{USERS}@1")
     before = resolve_contracts(declared, [], opening(registry))
@@ -226,6 +242,7 @@ def test_contracts_missing_from_an_interrupted_registry_come_from_the_cache(tmp_
     assert versions(used) == {"orders@1": "1.2.0", f"{USERS}@1": "1.0.0"}
     assert used.origins[Line(ORDERS, 1)] == "the registry"
     assert [one.id for one in used.findings] == ["contract-as-last-known"]
+    assert [text.partition(",")[0] for text in used.last_known] == [f"{USERS}@1 1.0.0"]
 
 
 def test_halt_stops_the_run_without_the_registry(tmp_path: Path, registry: Registry) -> None:
@@ -280,3 +297,23 @@ def test_unwritable_cache_is_a_warning(tmp_path: Path, registry: Registry) -> No
 
     assert versions(used) == {"orders@1": "1.1.0"}
     assert [(one.id, one.severity) for one in used.findings] == [("no-copy-kept", "warning")]
+
+
+def test_contract_of_a_folder_includes_what_it_inherits(tmp_path: Path) -> None:
+    level = {"property": "freshness", "value": 6, "unit": "h"}
+    policy = orders(fields=[{"name": "region", "logicalType": "string", "required": True}], id="base", tier="domain")
+    TestFolders.keep(tmp_path, "base.yaml", {**policy, "slaProperties": [level]})
+    TestFolders.keep(tmp_path, "orders.yaml", orders(parent="base"))
+
+    (contract,) = resolve_contracts(project(tmp_path, "orders@1"), [tmp_path / "contracts"]).by_line.values()
+
+    assert [dict(one) for one in contract.sla or ()] == [level]
+    assert [field.name for field in contract.schema[0].fields if field.is_required] == ["id", "region"]
+
+
+def test_contract_whose_policy_is_in_no_folder_is_used_with_a_warning(tmp_path: Path) -> None:
+    TestFolders.keep(tmp_path, "orders.yaml", orders(parent="base"))
+
+    used = resolve_contracts(project(tmp_path, "orders@1"), [tmp_path / "contracts"])
+
+    assert [(one.id, str(one.severity)) for one in used.findings] == [("policy-unknown", "warning")]

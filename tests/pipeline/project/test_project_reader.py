@@ -189,3 +189,19 @@ def test_sql_that_is_not_text_is_refused(tmp_path: Path) -> None:
         InvalidDocument, match=r"sales\.yaml:3: .*sales\.sql is not a UTF-8 text file; save it as UTF-8"
     ):
         read_project(tmp_path)
+
+
+def test_a_publication_of_a_source_implies_a_product(tmp_path: Path) -> None:
+    laid_out(
+        tmp_path,
+        {
+            "sources/orders.yaml": "contract: shop.orders@1\nfiles: landing/*.csv\n",
+            "publications/published.yaml": "contract: shop.orders@1\nfrom: [orders]\n",
+        },
+    )
+
+    project = read_project(tmp_path)
+
+    assert [one.name for one in project] == ["orders", "orders_latest", "published"]
+    assert (project.products[0].line, project.products[0].sources) == (Line("shop.orders", 1), ("orders",))
+    assert project.publications[0].inputs == ("orders_latest",)

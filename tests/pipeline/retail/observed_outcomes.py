@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -116,14 +116,15 @@ def observe_outcomes(tables: Tables, landing: Path, assertions: Collection[str])
 
 
 def _lines(tables: Tables, landing: Path) -> dict[tuple[str, int], Line]:
-    """Return every line by file and number; positions increase within a file, and no line is omitted."""
+    """Return every line by file and number."""
     columns = ("_source_file", "_position", OUTCOME, F.col("_violations.rule").alias("rules"), "event_id")
     frames = [tables.read(f"events.{name}").select(F.lit(name).alias("source"), *columns) for name in SOURCES]
-    by_file = defaultdict(list)
-    for row in _union(frames).orderBy("_source_file", "_position").collect():
-        file = row["_source_file"].removeprefix(f"file:{landing}/")
-        by_file[file].append(Line(row["source"], row[OUTCOME], tuple(row["rules"] or ()), row["event_id"]))
-    return {(file, number): line for file, lines in by_file.items() for number, line in enumerate(lines, 1)}
+    return {
+        (row["_source_file"].removeprefix(f"{landing.name}/"), row["_position"]): Line(
+            row["source"], row[OUTCOME], tuple(row["rules"] or ()), row["event_id"]
+        )
+        for row in _union(frames).collect()
+    }
 
 
 def _rows(tables: Tables) -> dict[str, Counter[str]]:

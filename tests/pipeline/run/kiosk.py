@@ -140,6 +140,8 @@ class Kiosk:
     contracts: dict[Line, Contract] = field(default_factory=contracts)
     runs: int = 0
     files: int = 0
+    progress: list[StepProgress] = field(default_factory=list)
+    """The phases that the steps of the last run have reached."""
 
     def deliver(self, source: str, events: Iterable[dict[str, Any] | str]) -> None:
         """Write a file of events."""
@@ -149,12 +151,11 @@ class Kiosk:
     def run(self, wish: RunOptions | None = None, stop_at: int | None = None) -> RunSummary:
         """Run once; `stop_at` aborts the run at the phase with that number, as if the process were killed."""
         self.runs += 1
-        seen = 0
+        self.progress.clear()
 
         def tell(happening: StepProgress) -> None:
-            nonlocal seen
-            seen += 1
-            if seen == stop_at:
+            self.progress.append(happening)
+            if len(self.progress) == stop_at:
                 raise Killed
 
         project = read_project(self.folder)

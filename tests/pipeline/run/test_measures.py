@@ -7,11 +7,15 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from treaty.contracts.findings import Severity
 from treaty.errors import Unavailable
-from treaty.observability import Measure
-from treaty.pipeline.run.measures import measure_run, record_measures
+from treaty.observability import Measure, State
+from treaty.observability.evidence import BrokenRule, describe_breach
+from treaty.pipeline.run.observations import DriftedField, Lag, Observations
+from treaty.pipeline.run.registry_records import measure_run, record_measures
 from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
 from treaty.registry.model import RecordedAnswer
+from treaty.spark.semantic_measures import MeasuredValue
 
 START = datetime(2026, 3, 1, 8, tzinfo=UTC)
 END = START + timedelta(seconds=20)
@@ -51,10 +55,17 @@ def test_rows_quarantine_time_and_freshness_are_measured_per_contract() -> None:
         "volume": 90.0,
         "quarantined_rows": 4.0,
         "quarantined_share": 4.0,
+        "duplicates": 6.0,
     }
-    assert {(one.at, *one.details.items()) for one in measure_run(run_of(ACCEPTED))} == {
+    assert {(one.at, *one.details.items()) for one in measure_run(run_of(ACCEPTED)) if one.name != "rows_in"} == {
         (END, ("project", "retail"), ("run", 7))
     }
+
+
+def test_files_that_are_set_apart_are_measured_by_source() -> None:
+    assert values(replace(ARRIVED, set_apart=3), ACCEPTED)["files_set_apart"] == 3.0
+    assert values(replace(ARRIVED, set_apart=0), ACCEPTED)["files_set_apart"] == 0.0
+    assert "files_set_apart" not in values(ARRIVED, ACCEPTED)
 
 
 def test_open_exceptions_are_measured() -> None:
@@ -62,6 +73,96 @@ def test_open_exceptions_are_measured() -> None:
 
     assert (found["exceptions_open"], found["volume"], found["rows_in"]) == (25.0, 80.0, 100.0)
     assert "exceptions_open" not in values(ACCEPTED)
+
+
+def measured(name: str, *steps: StepSummary) -> Measure:
+    (found,) = [one for one in measure_run(run_of(*steps)) if one.name == name]
+    return replace(found, details={key: value for key, value in found.details.items() if key not in ("project", "run")})
+
+
+def test_exceptions_are_measured_with_their_age() -> None:
+    counts = Counts(resolved=80, held=20, exceptions_opened=5, exceptions_closed=2)
+    found = values(replace(SETTLED, counts=counts, oldest_exception_age=7_200.0), contract="orders.settled")
+
+    assert (found["exceptions_opened"], found["exceptions_closed"], found["exceptions_oldest_age"]) == (
+        5.0,
+        2.0,
+        7_200.0,
+    )
+
+
+def test_late_events_and_gaps_are_measured_for_products() -> None:
+    product = replace(ACCEPTED, layer="products", counts=Counts(valid=50, out_of_order=3, gaps=2))
+    found = values(product)
+
+    assert (found["out_of_order"], found["gaps"]) == (3.0, 2.0)
+    assert "duplicates" not in found
+
+
+def test_rows_that_arrive_are_listed_by_source_and_by_key() -> None:
+    step = replace(ACCEPTED, observed=Observations(rows_by={"channel": {"web": 60, "store": 30}}))
+
+    found = measured("rows_in", ARRIVED, step)
+    assert found.details == {"sources": {"placed": 100}, "by": {"channel": {"web": 60, "store": 30}}}
+
+
+def test_quarantine_is_listed_by_rule() -> None:
+    step = replace(ACCEPTED, observed=Observations(violations={"required:amount": 3, "enum:state": 1}))
+
+    found = measured("quarantined_share", step)
+    assert (found.value, found.details) == (4.0, {"rules": {"required:amount": 3.0, "enum:state": 1.0}})
+
+
+def test_lag_is_measured_at_the_percentile_of_the_promise() -> None:
+    step = replace(ACCEPTED, observed=Observations(lag=Lag(320.0, 99.0, 61.0, 12.0)))
+
+    found = measured("lag", step)
+    assert (found.value, found.details) == (320.0, {"percentile": 99.0, "median": 61.0, "newest": 12.0})
+
+
+def test_drift_of_payloads_and_tables_is_one_measure() -> None:
+    unknown = replace(ARRIVED, observed=Observations(drift=(DriftedField("coupon", "field_added", Severity.INFO),)))
+    retyped = Observations(drift=(DriftedField("amount", "field_type_changed", Severity.ERROR),))
+
+    found = measured("schema_drift", unknown, replace(ACCEPTED, observed=retyped))
+    assert (found.value, found.state) == (2.0, State.FAILING)
+    assert found.details == {
+        "fields": ["amount", "coupon"],
+        "changes": [
+            {"field": "coupon", "kind": "field_added", "severity": "info"},
+            {"field": "amount", "kind": "field_type_changed", "severity": "error"},
+        ],
+    }
+    assert measured("schema_drift", replace(ARRIVED, observed=Observations(drift=()))).value == 0.0
+
+
+def test_declared_measures_are_recorded() -> None:
+    step = replace(ACCEPTED, observed=Observations(semantic=(MeasuredValue("unpaid_pct", 2.5),)))
+
+    assert values(step)["unpaid_pct"] == 2.5
+
+
+def test_a_refused_run_says_which_rules_are_broken() -> None:
+    broken = (BrokenRule("has_destination", 0.43, 0.1),)
+    refused = replace(ACCEPTED, name="order_capture", outcome=Outcome.REFUSED, observed=Observations(refused=broken))
+
+    found = measured("run", refused)
+    assert (found.value, found.details["step"]) == (0.0, "order_capture")
+    described = describe_breach(replace(found, details={**found.details, "run": 7}))
+    assert described == "audit of order_capture refused run 7: rule has_destination 0.43 % > 0.1 %"
+
+
+def test_a_failed_run_says_why() -> None:
+    failed = replace(ACCEPTED, outcome=Outcome.FAILED, reasons=("the disk is full",))
+
+    assert measured("run", failed).details == {"error": "failed: the disk is full", "step": "placed"}
+
+
+def test_long_details_are_left_out() -> None:
+    rules = {f"required:{'field_' * 40}{number}": 1 for number in range(20)}
+    step = replace(ACCEPTED, observed=Observations(violations=rules))
+
+    assert measured("quarantined_share", step).details == {}
 
 
 def test_freshness_is_measured_by_the_element_of_the_contract() -> None:
@@ -115,7 +216,7 @@ def test_measures_are_recorded_in_batches() -> None:
 
     many = run_of(*(replace(ACCEPTED, contract=f"c{number}") for number in range(300)))
     assert record_measures(many, opening) is None
-    assert len(kept.found) == 300 * 7
+    assert len(kept.found) == 300 * 8
 
 
 def test_unreachable_registry_is_a_warning() -> None:
@@ -130,3 +231,9 @@ def test_unreachable_registry_is_a_warning() -> None:
 
 def test_without_a_registry_nothing_is_recorded() -> None:
     assert record_measures(run_of(ACCEPTED), None) is None
+
+
+def test_each_line_of_a_contract_is_measured_for_itself() -> None:
+    one, two = (replace(ACCEPTED, line=f"orders@{major}") for major in (1, 2))
+
+    assert {measure.contract for measure in measure_run(run_of(one, two))} == {"orders@1", "orders@2"}

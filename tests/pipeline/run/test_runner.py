@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from tests.pipeline.run.kiosk import books, contracts, open_kiosk, ordered, paid
 from treaty.pipeline.run import Outcome, RunOptions, RunSummary
+from treaty.pipeline.run.step_context import Phase
 
 FIRST: list[dict[str, Any] | str] = [
     ordered(1, "A", 1, 10),
@@ -62,6 +63,8 @@ def test_runs_process_new_rows_and_change_affected_keys(connect_spark: SparkSess
 
     assert replayed.succeeded
     assert kiosk.everything() == before
+    first_two = [(one.step, one.phase) for one in kiosk.progress[:2]]  # both sources at the same time
+    assert sorted(first_two) == [("ordered", Phase.STARTED), ("paid", Phase.STARTED)]
 
 
 def test_rows_that_violate_a_contract_stay_on_a_failed_branch(spark: SparkSession, tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 import pytest
 
 from treaty.cli.render.pipeline_run import format_seconds, next_commands, print_run, summarize_run
+from treaty.pipeline.maintenance import TableUpkeep, Upkeep
 from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
+from treaty.pipeline.tables.table_files import RemovedFiles
 
 STARTED = datetime(2026, 3, 1, 8, 0, 5, tzinfo=UTC)
 STEPS = (
@@ -122,14 +124,16 @@ def test_summary_as_json() -> None:
         "reasons": [],
         "remarks": [],
         "branch": None,
+        "set_apart": None,
     }
+    assert (data["remarks"], data["set_apart"]) == (1, 0)
 
 
 def drawn(run: RunSummary, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr("treaty.cli.render.console.LOG_WIDTH", 100)
     print_run(run)
     lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 100
+    assert max(map(len, lines[1:])) <= 100  # the verdict is one line
     return lines
 
 
@@ -137,22 +141,69 @@ def test_successful_run_is_printed_by_layer(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = drawn(GOOD, capsys, monkeypatch)
-    assert lines[0] == "✓ retail: 5 steps: 4 done, 1 nothing new, in 12.3 s"
+    assert lines[0] == "! retail: 5 steps: 4 done, 1 nothing new, 1 remark, in 12.3 s"
     words = [" ".join(line.split()) for line in lines]
     assert "✓ order_placed by key 10,000 in · 9,871 accepted · 120 duplicate · 9 quarantined 1.2" in words
     assert "· returns nothing new" in words
     assert any(
-        line.startswith("✓ order_capture by key 5,210 valid · 3 quarantined · 12 out of order") for line in words
+        line.startswith("! order_capture by key 5,210 valid · 3 quarantined · 12 out of order") for line in words
     )
     assert any(line.startswith("freshness:updated_at: the newest row is 90,000 s old") for line in words)
     assert words[-1].endswith("treaty exceptions list")
+
+
+def test_housekeeping_is_one_line_of_the_summary(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = TableUpkeep("products.orders", RemovedFiles(40, 120, 3_355_443), is_compacted=True)
+    run = replace(GOOD, maintenance=Upkeep((orders, TableUpkeep("raw.paid", problem="raw.paid: no space")), 0.5, 2))
+    words = [" ".join(line.split()) for line in drawn(run, capsys, monkeypatch)]
+    at = next(number for number, line in enumerate(words) if line.startswith("Housekeeping"))
+    assert " ".join(words[at : at + 2]).startswith(
+        "Housekeeping 40 old snapshots expired, 120 files removed (3.2 MiB), 1 table compacted, raw.paid: no space, "
+        "2 tables left to the next run"
+    )
+    data = run.as_data()["maintenance"]
+    assert (data["snapshots_expired"], data["files_removed"], data["compacted"]) == (40, 120, ["products.orders"])
+    assert data["tables"][1]["problem"] == "raw.paid: no space"
+    assert GOOD.as_data()["maintenance"] is None
+
+
+def test_contracts_that_were_used_as_last_known_are_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = replace(GOOD, last_known=("shop.orders@1 1.2.0, as of 2026-02-27", "shop.paid@1 1.0.0, as of 2026-02-27"))
+    words = [" ".join(line.split()) for line in drawn(run, capsys, monkeypatch)]
+    at = words.index("Last known shop.orders@1 1.2.0, as of 2026-02-27")
+    assert words[at + 1] == "shop.paid@1 1.0.0, as of 2026-02-27"
+    assert run.as_data()["last_known"] == list(run.last_known)
+
+
+def test_files_that_were_left_out_are_never_hidden(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = tuple(f"landing/{number}.csv: it is encoded in UTF-16; deliver it in UTF-8" for number in range(7))
+    source = StepSummary("placed", "raw", Outcome.NOTHING_NEW, remarks=names, set_apart=8, newly_set_apart=7)
+    words = [" ".join(line.split()) for line in drawn(replace(GOOD, steps=(source,)), capsys, monkeypatch)]
+    assert words[0] == "! retail: nothing new, 7 remarks, in 12.3 s"
+    assert "! placed nothing new · 8 files set apart" in words
+    assert "landing/4.csv: it is encoded in UTF-16; deliver it in UTF-8" in words
+    assert "and 2 more; --format json lists all" in words
+    assert words[-1] == "Next see the files that were set apart: treaty read arrivals.placed --outcome 'set apart'"
+
+    later = replace(source, remarks=(), newly_set_apart=0)
+    words = [" ".join(line.split()) for line in drawn(replace(GOOD, steps=(later,)), capsys, monkeypatch)]
+    assert "· placed nothing new · 8 files set apart" in words
+    assert words[-1].startswith("Next see the files")
 
 
 def test_refused_run_is_printed_with_reasons_and_branch(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = drawn(BAD, capsys, monkeypatch)
-    assert lines[0] == ("✗ retail: 8 steps: 4 done, 1 nothing new, 1 refused by audit, 1 failed, 1 skipped, in 12.3 s")
+    assert lines[0] == (
+        "✗ retail: 8 steps: 4 done, 1 nothing new, 1 refused by audit, 1 failed, 1 skipped, 1 remark, in 12.3 s"
+    )
     text = "\n".join(lines)
     assert "finance_recognized_sale_v2: refused by audit" in text
     assert "required:field_4: 3 rows break it" in text

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pyspark.sql import DataFrame
-
 from treaty.contracts.values import EMPTY
 from treaty.contracts.versions import Line
 from treaty.pipeline.project.declarations import Files, Format, Jdbc, Source
@@ -27,6 +25,6 @@ def table(database: Path, column: str = "id") -> Source:
     return Source("order_placed", Line("retail.orders.order_placed", 1), origin)
 
 
-def asking(known: DataFrame | None = None) -> ArrivalRequest:
-    """Return the request of run 5 at noon."""
-    return ArrivalRequest(5, NOON, known)
+def asking(folder: Path = Path(), *columns: str) -> ArrivalRequest:
+    """Return the request of run 5 at noon, for a project in a folder and a contract with some columns."""
+    return ArrivalRequest(5, NOON, folder=folder, columns=frozenset(columns))

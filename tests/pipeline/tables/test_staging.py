@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.pipeline.tables.orders import made, orders, stamp, states
+from tests.pipeline.tables.orders import COLUMNS, made, orders, stamp, states
 from treaty.errors import Conflict, NotFound
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
 
@@ -53,6 +53,29 @@ def test_empty_run_is_stamped_and_all_rows_can_be_deleted(spark: SparkSession, r
     rebuilt.publish()
     assert states(tables.read("products.orders")) == {("b", 1): "new"}
     assert [one.run for one in tables.stamps("products.orders")] == [3, 2, 1]
+
+
+def test_rows_with_a_few_values_are_deleted_whatever_the_values_contain(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    tables = made(spark, request)
+    hostile = ["it's", "a\\b", "${spark.app.name}", "x') OR true --"]
+    rows = spark.createDataFrame([(key, None, "new", 1) for key in [*hostile, "kept"]], COLUMNS)
+    _publish(tables, rows, stamp(1))
+
+    second = tables.stage("products.orders", 2)
+    second.delete_values("order_id", hostile)
+    second.append(orders(spark, 2, ("more", 7, "new")), stamp(2))
+    second.publish()
+    assert states(tables.read("products.orders")) == {("kept", None): "new", ("more", 7): "new"}
+
+    third = tables.stage("products.orders", 3)
+    third.delete_values("part", [7])
+    third.append(orders(spark, 3, ("last", 8, "new")), stamp(3))
+    stored = third.count_stored()
+    third.publish()
+    assert states(tables.read("products.orders")) == {("kept", None): "new", ("last", 8): "new"}
+    assert stored == third.file_stats.rows > 0
 
 
 def test_publishing_conflicts_if_main_has_moved(spark: SparkSession, request: pytest.FixtureRequest) -> None:

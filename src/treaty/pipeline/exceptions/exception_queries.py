@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import reduce
+from typing import Any
 
-from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from treaty.errors import InvalidDocument, NotFound
@@ -23,14 +23,13 @@ from treaty.pipeline.exceptions.exception_rows import (
     find_reconciliations,
     key_columns_of,
     key_text,
+    stored_exceptions,
     to_acceptance,
     to_exception,
 )
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import State
-from treaty.pipeline.tables import Tables
+from treaty.pipeline.tables import TableCatalog, Tables
 from treaty.registry.model.page import Page
-
-_ORDER = ("first_seen", "reconciliation", "key", "assertion")
 
 
 @dataclass(frozen=True)
@@ -45,34 +44,35 @@ class ExceptionFilter:
 
 
 def list_exceptions(
-    tables: Tables, filters: ExceptionFilter, now: datetime, *, cursor: str | None = None, limit: int = 100
+    catalog: TableCatalog, filters: ExceptionFilter, now: datetime, *, cursor: str | None = None, limit: int = 100
 ) -> Page[ExceptionAnswer]:
-    """Return a page of exceptions; a cursor continues from the same position, whatever was added since."""
+    """Return a page of exceptions; a cursor continues from the same position, whatever was added since.
+
+    The exceptions are read without Spark.
+    """
     position = _parse_cursor(cursor) if cursor is not None else None
-    frames = [
-        exception_rows(reconciliation, tables.read(reconciliation.exceptions))
-        for reconciliation in find_reconciliations(tables, filters.reconciliation)
+    equal = {"state": filters.state, "reason_class": filters.reason_class, "owner": filters.owner}
+    where = {name: (value,) for name, value in equal.items() if value is not None}
+    rows = [
+        row
+        for reconciliation in find_reconciliations(catalog, filters.reconciliation)
+        for row in stored_exceptions(catalog, reconciliation, where)
+        if _is_wanted(row, filters, now) and (position is None or _position(row) > position)
     ]
-    if not frames:
-        return Page[ExceptionAnswer](items=[])
-    exceptions = reduce(DataFrame.unionByName, frames)
-    for condition in _conditions(filters, now):
-        exceptions = exceptions.where(condition)
-    if position is not None:
-        exceptions = exceptions.where(F.struct(*_ORDER) > F.struct(*map(F.lit, position)))
-    rows = exceptions.orderBy(*_ORDER).limit(limit + 1).collect()
+    rows.sort(key=_position)
     items = [to_exception(row, now) for row in rows[:limit]]
-    more = _format_cursor([rows[limit - 1][name] for name in _ORDER]) if len(rows) > limit else None
+    more = _format_cursor(list(_position(rows[limit - 1]))) if len(rows) > limit else None
     return Page[ExceptionAnswer](items=items, next=more)
 
 
-def _conditions(filters: ExceptionFilter, now: datetime) -> list[Column]:
-    equal = {"state": filters.state, "reason_class": filters.reason_class, "owner": filters.owner}
-    conditions = [F.col(name) == F.lit(value) for name, value in equal.items() if value is not None]
-    if filters.older_than is not None:
-        latest = int((now - filters.older_than).timestamp() * 1_000_000)
-        conditions.append(F.col("first_seen") < F.lit(latest))
-    return conditions
+def _is_wanted(row: Mapping[str, Any], filters: ExceptionFilter, now: datetime) -> bool:
+    if filters.older_than is None:
+        return True
+    return bool(row["first_seen"] < int((now - filters.older_than).timestamp() * 1_000_000))
+
+
+def _position(row: Mapping[str, Any]) -> tuple[int, str, str, str]:
+    return row["first_seen"], row["reconciliation"], row["key"], row["assertion"]
 
 
 def _format_cursor(position: list[int | str]) -> str:
@@ -91,7 +91,7 @@ def _parse_cursor(cursor: str) -> tuple[int, str, str, str]:
 
 def exceptions_of_key(tables: Tables, key: str, now: datetime, reconciliation: str | None = None) -> list[KeyAnswer]:
     """Return what each reconciliation stores about a key; raise `NotFound` if none has it."""
-    answers = [_key_answer(tables, source, key, now) for source in find_reconciliations(tables, reconciliation)]
+    answers = [_key_answer(tables, source, key, now) for source in find_reconciliations(tables.catalog, reconciliation)]
     known = [answer for answer in answers if answer.outcome is not None or answer.exceptions]
     if not known:
         raise NotFound(f"no reconciliation has the key {key!r}; list open exceptions with: treaty exceptions list")

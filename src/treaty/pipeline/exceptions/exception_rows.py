@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -15,7 +16,8 @@ from pyspark.sql import types as spark
 from treaty.errors import NotFound
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import State, exception_key_columns
 from treaty.pipeline.project.declarations import acceptances_table, exceptions_table
-from treaty.pipeline.tables import Tables
+from treaty.pipeline.tables import TableCatalog
+from treaty.pipeline.tables.row_texts import record_json, value_text
 from treaty.registry.model.page import Answer
 from treaty.spark.columns import quoted_col
 
@@ -46,13 +48,31 @@ def exception_rows(tables: ReconciliationTables, exceptions: DataFrame) -> DataF
     )
 
 
+def stored_exceptions(
+    catalog: TableCatalog, tables: ReconciliationTables, where: Mapping[str, Collection[str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `exception_rows` that have these values, read without Spark."""
+    key = exception_key_columns(catalog.columns(tables.exceptions))
+    columns = (*key.names, *_TEXTS, "first_seen", "last_seen")
+    for row in catalog.read_rows(tables.exceptions, None, columns, where=where):
+        texts = [value_text(row[field.name], field.dataType) for field in key]
+        yield {
+            **{name: row[name] for name in _TEXTS},
+            "reconciliation": tables.name,
+            "key": ",".join(text for text in texts if text is not None),
+            "key_fields": record_json(row, key),
+            "first_seen": (row["first_seen"] - _EPOCH) // timedelta(microseconds=1),
+            "last_seen": (row["last_seen"] - _EPOCH) // timedelta(microseconds=1),
+        }
+
+
 def acceptance_rows(acceptances: DataFrame, key: list[str]) -> DataFrame:
     """Return acceptances with the same columns for every reconciliation."""
     columns = ("assertion", "reason", "actor", "claims_digest")
     return acceptances.select(key_text(key).alias("key"), *map(quoted_col, columns), _micros("accepted_at"))
 
 
-def to_exception(row: Row, now: datetime) -> ExceptionAnswer:
+def to_exception(row: Row | Mapping[str, Any], now: datetime) -> ExceptionAnswer:
     """Return the answer for a row of `exception_rows`."""
     first, last = timestamp(row["first_seen"]), timestamp(row["last_seen"])
     until = last if row["state"] == State.RESOLVED.value else max(now, first)
@@ -123,9 +143,9 @@ class ReconciliationTables:
         return acceptances_table(self.name)
 
 
-def find_reconciliations(tables: Tables, name: str | None = None) -> tuple[ReconciliationTables, ...]:
+def find_reconciliations(catalog: TableCatalog, name: str | None = None) -> tuple[ReconciliationTables, ...]:
     """Return the reconciliations that have run, or only the named one."""
-    existing = set(tables.list_tables(LAYER))
+    existing = set(catalog.list_tables(LAYER))
     candidates = [
         ReconciliationTables(table.removeprefix(f"{LAYER}.").removesuffix(_EXCEPTIONS)) for table in sorted(existing)
     ]

@@ -16,8 +16,10 @@ from treaty.spark.columns import quoted_col
 from treaty.spark.enforcement import Enforcement, enforce
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report.samples import Sample, collect_samples
+from treaty.spark.rule_measurement import compute_metrics
 from treaty.spark.rules import AnyRule, Kind, ReferenceRule, RowRule, RuleSet, Unchecked, UniqueRule
 from treaty.spark.schema import column_name, find_struct_field, select_object
+from treaty.spark.semantic_measures import MeasuredValue, is_named, measured_rules, measured_values
 
 MAX_SAMPLES = 10
 
@@ -58,31 +60,52 @@ def audit(
     """
     schema = select_object(contract)
     key = frozenset(_key_columns(schema))
+    observed = measured_rules(contract, schema)
 
     def is_local(rule: AnyRule) -> bool:
         return written is not None and isinstance(rule, UniqueRule) and set(rule.columns) >= set(written.by)
 
     def is_selected(rule: AnyRule) -> bool:
         certain = keys is Keys.REPLACED and isinstance(rule, UniqueRule) and bool(key) and key <= set(rule.columns)
-        return not is_row_rule(rule) and not certain
+        return (not is_row_rule(rule) or is_observed(rule)) and not certain
+
+    def is_observed(rule: AnyRule) -> bool:
+        is_counted = isinstance(rule, RowRule) and not rule.definition.quarantines
+        return is_counted and any(is_named(rule.definition.id, name) for name in observed)
 
     full_table = _measure(staged, contract, now, lambda rule: is_selected(rule) and not is_local(rule))
     if written is None:
         return full_table
-    written_rows = _measure(written.rows, contract, now, lambda rule: is_selected(rule) and is_local(rule))
+    written_rows = _measure(
+        written.rows, contract, now, lambda rule: is_selected(rule) and is_local(rule), takes_measures=False
+    )
     return written_rows.combined_with(full_table) if written_rows.results else full_table
 
 
-def _measure(frame: DataFrame, contract: Contract, now: datetime, is_selected: Callable[[AnyRule], bool]) -> Audit:
-    """Measure the selected rules; if there are none, no Spark job runs."""
+def _measure(
+    frame: DataFrame,
+    contract: Contract,
+    now: datetime,
+    is_selected: Callable[[AnyRule], bool],
+    *,
+    takes_measures: bool = True,
+) -> Audit:
+    """Measure the selected rules, and the declared measures with them; if there are none, no Spark job runs."""
     enforcement = enforce(_own_columns(frame, select_object(contract)), contract)
     selected = tuple(rule for rule in enforcement.rule_set.all if is_selected(rule))
-    enforcement = replace(enforcement, rule_set=RuleSet(selected, enforcement.rule_set.unchecked))
+    taken = enforcement.rule_set.measures if takes_measures else ()
+    enforcement = replace(enforcement, rule_set=RuleSet(selected, enforcement.rule_set.unchecked, taken))
     empty = Audit(contract.id, contract.version, 0, (), enforcement.unchecked)
     if not selected:
-        return empty
+        return replace(empty, measured=tuple(measured_values(taken, compute_metrics(enforcement))))
     measures = enforcement.measures(now)
-    measured = replace(empty, rows=measures.rows, results=measures.results, bad_rows=measures.quarantined)
+    measured = replace(
+        empty,
+        rows=measures.rows,
+        results=measures.results,
+        bad_rows=measures.quarantined,
+        measured=measures.semantic,
+    )
     return measured if measured.passed else replace(measured, samples=_samples(enforcement, measured))
 
 
@@ -126,6 +149,8 @@ class Audit:
     unchecked: tuple[Unchecked, ...] = ()
     bad_rows: int = 0
     samples: tuple[Sample, ...] = ()
+    measured: tuple[MeasuredValue, ...] = ()
+    """The measures that the contract declares."""
 
     @property
     def passed(self) -> bool:
@@ -159,6 +184,7 @@ class Audit:
             tuple(dict.fromkeys(self.unchecked + other.unchecked)),
             self.bad_rows + other.bad_rows,
             self.samples + other.samples,
+            other.measured + self.measured,
         )
 
     @property

@@ -21,7 +21,14 @@ _HAS_ROW = f"{INTERNAL_PREFIX}has_row"
 def affected_keys(
     changed: Mapping[str, DataFrame], keys: Mapping[str, Sequence[str]], names: Sequence[str] | None = None
 ) -> DataFrame:
-    """Return the distinct keys of changed rows; keys with a null part are left out.
+    """Return the distinct keys of changed rows; see `changed_keys`."""
+    return changed_keys(changed, keys, names).distinct()
+
+
+def changed_keys(
+    changed: Mapping[str, DataFrame], keys: Mapping[str, Sequence[str]], names: Sequence[str] | None = None
+) -> DataFrame:
+    """Return the key of each changed row; keys with a null part are left out.
 
     `keys` has the key columns of each input, `names` the names of the columns in the result.
     """
@@ -33,7 +40,7 @@ def affected_keys(
         for input_name, frame in changed.items()
     ]
     union = reduce(DataFrame.unionByName, frames)
-    return union.where(has_complete_key(key_names)).distinct()
+    return union.where(has_complete_key(key_names))
 
 
 def rows_of_keys(frame: DataFrame, keys: DataFrame, on: Sequence[str]) -> DataFrame:
@@ -43,6 +50,11 @@ def rows_of_keys(frame: DataFrame, keys: DataFrame, on: Sequence[str]) -> DataFr
     """
     renamed, has_same_key = _renamed_keys(keys, on)
     return frame.join(renamed, has_same_key, "left_semi")
+
+
+def rows_with_values(frame: DataFrame, values: Sequence[str | int], column: str) -> DataFrame:
+    """Return the rows of a frame with one of a few values in a column; files without them are not read."""
+    return frame.where(quoted_col(column).isin(*values))
 
 
 def join_by_key(rows: DataFrame, more: DataFrame, on: Sequence[str]) -> DataFrame:

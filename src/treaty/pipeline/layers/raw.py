@@ -23,7 +23,9 @@ RAW = spark.StructType(
             "file_size", spark.LongType(), True, {"comment": "The file's size in bytes when it was read."}
         ),
         spark.StructField("file_modified", spark.TimestampType(), True, {"comment": "When the file was last changed."}),
-        spark.StructField("position", spark.LongType(), True, {"comment": "Its position in the file; with gaps."}),
+        spark.StructField(
+            "position", spark.LongType(), True, {"comment": "The number of the line or record in the file."}
+        ),
         spark.StructField(
             "headers",
             spark.MapType(spark.StringType(), spark.StringType()),
@@ -35,15 +37,6 @@ RAW = spark.StructType(
     ]
 )
 """The columns of every raw table."""
-
-FILES = spark.StructType(
-    [
-        *(RAW[name] for name in ("file", "file_size", "file_modified")),
-        spark.StructField("rows", spark.LongType(), True, {"comment": "Number of raw rows from it."}),
-        RAW["_run"],
-    ]
-)
-"""The columns of the list of files that were read."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -58,13 +51,3 @@ def raw_rows(records: DataFrame, source: str, run: int, arrived_at: datetime) ->
     }
     columns = [added.get(column.name, F.col(column.name)).cast(column.dataType).alias(column.name) for column in RAW]
     return records.select(*columns)
-
-
-def files_in(raw: DataFrame) -> DataFrame:
-    """Return the files that raw rows came from; all rows of a file belong to one run."""
-    return raw.groupBy("file").agg(
-        F.max("file_size").alias("file_size"),
-        F.max("file_modified").alias("file_modified"),
-        F.count("*").alias("rows"),
-        F.max("_run").alias("_run"),
-    )

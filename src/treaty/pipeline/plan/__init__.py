@@ -3,7 +3,6 @@
 from treaty.pipeline.plan.planner import Plan, plan, select
 from treaty.pipeline.plan.reasons import Cause, PlannedStep, Reason
 from treaty.pipeline.plan.steps import EDITION, DigestPart, Key, Mode, Step, StepDigest, StepQuery
-from treaty.pipeline.plan.type_check import find_type_problems
 from treaty.pipeline.project.declarations import Layer
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "Step",
     "StepDigest",
     "StepQuery",
-    "find_type_problems",
     "plan",
     "select",
 ]

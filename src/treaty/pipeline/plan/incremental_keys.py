@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql.types import StructType
+from sqlglot import exp
 
+from treaty.contracts.findings import Finding, Place, Severity
 from treaty.pipeline.project.declarations import Form, Publication
 from treaty.pipeline.project.project_sql import find_column, has_columns
 from treaty.spark.type_conversion import same_type
 from treaty.sql.key_dependency import KeyedQuery, analyse_key_dependency
+from treaty.sql.lineage import lineage
 from treaty.sql.project_queries import Query
 
 
@@ -132,6 +135,25 @@ def _publication_by_key(
     reason = f"each row comes from one row of {next(iter(inputs))}" if query is None else _query_reason(key)
     columns = tuple(field.name for output_name in output_names if (field := find_column(output, output_name)))
     return ByKey(columns, {name: _as_spelled(fields, key) for name, fields in inputs.items()}, reason)
+
+
+def find_lost_keys(name: str, key: Sequence[str], query: Query, reads: Mapping[str, StructType]) -> Iterator[Finding]:
+    """Yield key columns that a query fills from another column although an input has a column of that name.
+
+    Rows of different keys would then share one. A query that groups or numbers rows may do so on purpose.
+    """
+    if query.tree.find(exp.Group, exp.Distinct, exp.Window) is not None:
+        return
+    origins = {column.lower(): fields for column, fields in lineage(query).items()}
+    for column in key:
+        fields = sorted(origins.get(column.lower(), ()))
+        taken = [field for field in fields if find_column(reads[field.input], column) is not None]
+        if taken and not any(field.column.lower() == column.lower() for field in fields):
+            used = ", ".join(f"{field.input}.{field.column}" for field in fields)
+            own = f"{taken[0].input}.{column}"
+            message = f"{name}: the key column {column} is computed from {used}, not from {own}"
+            hint = f"select {own}, or give the column another name; rows of different keys would share one"
+            yield Finding("key-lost", Severity.ERROR, message, place=Place(query.text.source), hint=hint)
 
 
 def _query_reason(key: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -25,8 +24,11 @@ from treaty.pipeline.plan.steps import Step
 from treaty.pipeline.project.declarations import Layer, Product, Project
 from treaty.pipeline.project.promotion import check_project_status
 from treaty.sql.lineage import trace_through
+from treaty.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from treaty.pipeline.tables import Stamp
 
 
@@ -63,11 +65,12 @@ def plan(
     contracts: Mapping[Line, Contract],
     states: Mapping[str, Stamp | None] | None = None,
     arriving: Mapping[str, str | None] | None = None,
+    now: datetime | None = None,
 ) -> Plan:
     """Plan a project.
 
-    `states` are the published stamps of the tables, `arriving` describes what is new in each source. Without them the
-    plan does not know which steps would run.
+    `states` are the published stamps of the tables, `arriving` describes what is new in each source, `now` decides
+    whether delayed rows have become visible. Without them the plan does not know which steps would run.
     """
     context = PlanContext(project, contracts)
     context.problems += check_project_status(project, contracts)
@@ -80,7 +83,7 @@ def plan(
     running: list[str] = []
     planned: list[PlannedStep] = []
     for step in steps:
-        planned_step = plan_step(step, states, arriving, running)
+        planned_step = plan_step(step, states, arriving, running, now)
         planned.append(planned_step)
         running += [step.table] if planned_step.would_run else []
     problems = sorted(dict.fromkeys(context.problems), key=_by_place)
@@ -187,6 +190,5 @@ def _reachable(start: set[str], edges: Mapping[str, Sequence[str]]) -> set[str]:
 
 def _unknown(name: str, steps: Sequence[Step]) -> NotFound:
     known = list(dict.fromkeys(step.name for step in steps))
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(known)}"
+    hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
     return NotFound(f"the project has no {name!r}; {hint}")

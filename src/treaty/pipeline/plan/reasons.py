@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 REBUILT = "rebuilt"
 """The key in a stamp of the last run that rebuilt the table in full."""
+VISIBLE_AT = "visible_at"
+"""The key in a stamp of the time, in microseconds since 1970, when a delayed row becomes visible; "" if none does."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Cause(StrEnum):
@@ -73,6 +77,7 @@ def plan_step(
     states: Mapping[str, Stamp | None] | None,
     arriving: Mapping[str, str | None] | None,
     running: Sequence[str],
+    now: datetime | None = None,
 ) -> PlannedStep:
     """Plan one step; `running` are the tables whose steps run before it.
 
@@ -84,7 +89,7 @@ def plan_step(
     stamp = states.get(step.table)
     if step.layer is Layer.RAW:
         return PlannedStep(step, _arrival_reasons(step, stamp, arriving), Mode.APPEND)
-    reasons = (*_definition_changes(step, stamp), *_new_data(step, stamp, states, running))
+    reasons = (*_definition_changes(step, stamp), *_new_data(step, stamp, states, running, now))
     rebuilt = any(reason.cause in _REBUILDING for reason in reasons)
     return PlannedStep(
         step, reasons, Mode.FULL if rebuilt or _affects_all_keys(step, stamp, states, running) else step.mode
@@ -117,9 +122,13 @@ def _text(cause: Cause, step: Step, stamp: Stamp) -> str:
 
 
 def _new_data(
-    step: Step, stamp: Stamp | None, states: Mapping[str, Stamp | None], running: Sequence[str]
+    step: Step,
+    stamp: Stamp | None,
+    states: Mapping[str, Stamp | None],
+    running: Sequence[str],
+    now: datetime | None,
 ) -> list[Reason]:
-    if _is_view(step) or stamp is None:
+    if stamp is None:
         return []
     reasons = []
     for table in step.reads:
@@ -128,9 +137,18 @@ def _new_data(
             reasons.append(Reason(Cause.NEW_DATA, f"{table} has new rows"))
         elif table in running:
             reasons.append(Reason(Cause.UPSTREAM, f"{table} would change"))
-    if isinstance(step.declared, Publication) and step.declared.delay is not None and not reasons:
+    is_delayed = isinstance(step.declared, Publication) and step.declared.delay is not None and not _is_view(step)
+    if is_delayed and not reasons and has_new_visible_rows(stamp, now):
         reasons.append(Reason(Cause.TIME, "delayed rows may have become visible"))
     return reasons
+
+
+def has_new_visible_rows(stamp: Stamp, now: datetime | None) -> bool:
+    """Tell whether delayed rows of a publication may have become visible since it was published."""
+    next_at = stamp.extra.get(VISIBLE_AT)
+    if next_at is None or now is None:  # a table of an earlier release has no such time
+        return True
+    return next_at != "" and _EPOCH + timedelta(microseconds=int(next_at)) <= now
 
 
 def _affects_all_keys(

@@ -12,8 +12,16 @@ from treaty.contracts.model import Contract
 from treaty.contracts.paths import FieldPath, parse_path
 from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
-from treaty.pipeline.plan.incremental_keys import ByKey, Computation, FullOnly, product_key, publication_key
+from treaty.pipeline.plan.incremental_keys import (
+    ByKey,
+    Computation,
+    FullOnly,
+    find_lost_keys,
+    product_key,
+    publication_key,
+)
 from treaty.pipeline.plan.steps import Key, Mode, Step, StepQuery, step_digest
+from treaty.pipeline.plan.type_check import find_known_type_problems
 from treaty.pipeline.project.declarations import (
     Declared,
     Layer,
@@ -27,11 +35,13 @@ from treaty.pipeline.project.declarations import (
     table_of,
 )
 from treaty.pipeline.project.project_sql import (
+    ARRIVED_AT,
     contract_columns,
     event_columns,
     key_columns,
     parse_expression,
     parse_query,
+    visible_columns,
 )
 from treaty.spark.schema import select_object
 from treaty.sql.lineage import Origin, Origins, lineage
@@ -100,10 +110,10 @@ class PlanContext:
     def compare_columns(self, declared: Declared, columns: Iterable[str]) -> None:
         """Report required columns of the contract that are missing, and columns that it does not have."""
         contract = self.contract(declared)
-        wanted = contract_columns(contract)
-        available = {name.lower(): name for name in columns}
+        wanted, key = contract_columns(contract), key_columns(contract)
+        available = {name.lower(): name for name in columns if name != ARRIVED_AT}
         for column in wanted:
-            if column.name.lower() not in available and not column.nullable:
+            if column.name.lower() not in available and (not column.nullable or column.name in key):
                 message = f"{contract.id} {contract.version} requires the column {column.name}, which is missing"
                 self.report(declared, "column-missing", message, f"add it; there are: {', '.join(available.values())}")
         known = {name.lower() for name in wanted.names}
@@ -148,9 +158,11 @@ def product_step(context: PlanContext, product: Product) -> BuiltStep:
     key = context.key_or_problem(product)
     sources = {name: context.columns(name) for name in product.sources}
     reads = {**sources, **{name: context.columns(name) for name in product.enrichments}}
+    if product.sql is not None:
+        reads = {name: visible_columns(columns, product.sql) for name, columns in reads.items()}
     query = context.query(product.sql, reads) if product.sql else None
     if query is not None:
-        _check_unused_inputs(context, product, query, (*product.sources, *product.enrichments))
+        _check_query(context, product, query, reads)
     columns = query.columns if query is not None else next(iter(sources.values())).names[:-1]
     if query is not None or product.sql is None:
         context.compare_columns(product, _compared_columns(columns, context, product, query))
@@ -184,7 +196,7 @@ def publication_step(context: PlanContext, publication: Publication) -> BuiltSte
     is_parsed = query is not None or publication.sql is None
     columns = query.columns if query is not None else tuple(next(iter(reads.values())).names)
     if query is not None:
-        _check_unused_inputs(context, publication, query, publication.inputs)
+        _check_query(context, publication, query, reads)
     if is_parsed:
         context.compare_columns(publication, _compared_columns(columns, context, publication, query))
         _check_redactions(context, publication, columns)
@@ -234,13 +246,17 @@ def _lineage_by_name(context: PlanContext, declared: Product | Publication, inpu
     }
 
 
-def _check_unused_inputs(
-    context: PlanContext, declared: Product | Publication, query: Query, inputs: tuple[str, ...]
+def _check_query(
+    context: PlanContext, declared: Product | Publication, query: Query, reads: Mapping[str, StructType]
 ) -> None:
-    for name in inputs:
+    """Report inputs that a query does not read, key columns with the values of others, and types that do not fit."""
+    contract = context.contract(declared)
+    for name in reads:
         if name not in query.inputs:
             hint = "remove it from the declaration, or use it in the query"
             context.report(declared, "input-unused", f"its query does not read {name}", hint, Severity.WARNING)
+    context.problems += find_lost_keys(declared.name, key_columns(contract), query, reads)
+    context.problems += find_known_type_problems(declared.name, contract, query)
 
 
 def _check_deleted_when(context: PlanContext, product: Product, sources: Mapping[str, StructType]) -> None:

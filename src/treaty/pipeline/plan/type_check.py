@@ -1,65 +1,45 @@
-"""Type check: Spark analyses the queries of a step over empty inputs, and the types are compared with the contract."""
+"""Type check: the types of a query's columns, as far as they follow from its SQL, are compared with the contract."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pyspark.sql.types import DataType, NullType, StringType, StructType
+from pyspark.sql.types import DataType, DecimalType, IntegralType, NullType, StringType, StructType
 
 from treaty.contracts.findings import Finding, Place, Severity
-from treaty.errors import InvalidDocument
-from treaty.pipeline.layers.sql_queries import run_sql
-from treaty.pipeline.plan.steps import Step, StepQuery
-from treaty.pipeline.project.declarations import Layer, place_at
-from treaty.pipeline.project.project_sql import find_column
+from treaty.contracts.model import Contract
+from treaty.pipeline.project.project_sql import spark_type_of
 from treaty.spark.schema import column_name, select_object, spark_type
 from treaty.spark.type_conversion import is_lossless, same_type
+from treaty.sql.project_queries import Query
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 
-def find_type_problems(spark: SparkSession, step: Step) -> tuple[Finding, ...]:
-    """Return Spark's errors in a step's queries, and columns whose values may not fit the type of the contract."""
-    return tuple(finding for query in step.queries for finding in _problems(spark, step, query))
+def find_known_type_problems(name: str, contract: Contract, query: Query) -> Iterator[Finding]:
+    """Yield columns of a query whose type follows from its SQL and whose values may not fit the contract."""
+    types = {column.name.lower(): spark_type_of(column.type) for column in query.root.columns}
+    for field in select_object(contract).fields:
+        column = column_name(field)
+        have, want = types.get(column.lower()), spark_type(field)
+        if have is not None and want is not None:
+            yield from _misfit(name, contract, column, have, want, Place(query.text.source))
 
 
-def _problems(spark: SparkSession, step: Step, query: StepQuery) -> Iterator[Finding]:
-    frames = {name: spark.createDataFrame([], columns) for name, columns in query.reads.items()}
-    try:
-        schema = run_sql(spark, query.sql, frames).schema
-    except InvalidDocument as error:
-        source, _, text = str(error).partition(": ")
-        place = place_at(source)
-        yield Finding(
-            "sql-refused", Severity.ERROR, text, place=place, hint="correct the query; the message is from Spark"
-        )
-        return
-    if step.layer is not Layer.RECONCILIATION:  # the columns of a claim are not those of the contract
-        yield from _columns(step, query, schema)
+def _misfit(
+    name: str, contract: Contract, column: str, have: DataType, want: DataType, place: Place
+) -> Iterator[Finding]:
+    if (problem := _type_problem(have, want)) is not None:
+        given, wanted = have.simpleString(), want.simpleString()
+        message = f"{name}: {column} is {given}, but {contract.id} {contract.version} requires {wanted}: {problem}"
+        severity = Severity.WARNING if problem is _NARROWER else Severity.ERROR
+        yield Finding("type-unmet", severity, message, place=place, hint=f"cast it: CAST(… AS {wanted})")
 
 
-def _columns(step: Step, query: StepQuery, schema: StructType) -> Iterator[Finding]:
-    place = Place(str(query.sql.path))
-    contract = f"{step.contract.id} {step.contract.version}"
-    nullable: list[str] = []
-    for field in select_object(step.contract).fields:
-        name = column_name(field)
-        column, wanted = find_column(schema, name), spark_type(field)
-        if column is None or wanted is None:
-            continue
-        problem = _type_problem(column.dataType, wanted)
-        if problem is not None:
-            have, want = column.dataType.simpleString(), wanted.simpleString()
-            message = f"{step.name}: {name} is {have}, but {contract} requires {want}: {problem}"
-            yield Finding("type-unmet", Severity.ERROR, message, place=place, hint=f"cast it: CAST(… AS {want})")
-        elif column.nullable and field.is_required:
-            nullable.append(name)
-    if nullable:
-        message = f"{step.name}: columns that {contract} requires may be null: {', '.join(nullable)}"
-        hint = "rows without a value violate the contract; give them one with coalesce(…)"
-        yield Finding("perhaps-missing", Severity.INFO, message, place=place, hint=hint)
+_EXACT_NUMBERS = (DecimalType, IntegralType)
+_NARROWER = "rows with more digits are quarantined"
 
 
 def _type_problem(have: DataType, want: DataType) -> str | None:
@@ -68,4 +48,6 @@ def _type_problem(have: DataType, want: DataType) -> str | None:
         return None
     if isinstance(want, StringType) and not isinstance(have, StructType):
         return "it would be converted to text"
+    if isinstance(have, _EXACT_NUMBERS) and isinstance(want, _EXACT_NUMBERS):
+        return _NARROWER
     return "values may be lost"

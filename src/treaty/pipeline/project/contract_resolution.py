@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -14,19 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 from urllib.parse import quote
 
-from treaty.contracts import Contract, Finding, Place, Severity, contract_from, document_of, load
-from treaty.contracts.loader import looks_like_contract, parse
-from treaty.contracts.text import Limits, read_document
+from treaty.contracts import Contract, Finding, Severity, contract_from, document_of, load
+from treaty.contracts.text import Limits
 from treaty.contracts.text.writer import write_yaml
-from treaty.contracts.validation import raise_if_any
-from treaty.contracts.versions import Line, parse_version, try_parse_version
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument, NotFound, Unavailable
-from treaty.governance.lifecycle import line_status
+from treaty.pipeline.project.contract_files import Inheritance, read_contract_files, used_versions
 from treaty.pipeline.project.declarations import Declared, Project
-from treaty.pipeline.project.promotion import status_of
+from treaty.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from treaty.registry.model import DocumentAnswer, LineAnswer, Page
+    from treaty.registry.model import DocumentAnswer, EffectiveAnswer, LineAnswer, Page
 
 
 CACHED_CONTRACTS = "contract-as-last-known"
@@ -47,6 +45,8 @@ class ResolvedContracts:
     by_line: Mapping[Line, Contract]
     origins: Mapping[Line, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    last_known: tuple[str, ...] = ()
+    """Contracts from the cache, with their versions and when they were cached."""
 
     def of(self, declared: Declared) -> Contract:
         """Return the contract of a declaration."""
@@ -59,26 +59,51 @@ def resolve_contracts(
     registry: RegistryOpener | None = None,
     on_registry_down: OnRegistryDown = OnRegistryDown.LAST_KNOWN,
     limits: Limits | None = None,
+    inheritance: Inheritance | None = None,
 ) -> ResolvedContracts:
-    """Find the contract of every declaration: in the registry if there is one, else in the folders."""
+    """Find the contract of every declaration: in the registry if there is one, else in the folders.
+
+    Each contract includes what it inherits from its policies.
+    """
     if registry is None:
-        return _from_folders(project, folders, limits or Limits())
+        return _from_folders(project, folders, limits or Limits(), inheritance or Inheritance())
     return _from_registry(project, registry, on_registry_down)
 
 
-def _from_folders(project: Project, folders: Sequence[Path], limits: Limits) -> ResolvedContracts:
-    known = find_contracts(folders, limits)
+def find_existing_contracts(
+    project: Project, folders: Sequence[Path], registry: RegistryOpener | None = None, limits: Limits | None = None
+) -> dict[Line, Contract]:
+    """Return the contracts of a project that exist, in its folders or in the registry; others are left out."""
+    known = used_versions(read_contract_files(folders, limits or Limits()))
+    existing = {line: known[line].contract for line in _lines(project) if line in known}
+    if registry is not None:
+        with registry() as opened:
+            for line in _lines(project):
+                with suppress(NotFound):
+                    existing.setdefault(line, fetch_latest(opened, line))
+    return existing
+
+
+def _from_folders(
+    project: Project, folders: Sequence[Path], limits: Limits, inheritance: Inheritance
+) -> ResolvedContracts:
+    files = read_contract_files(folders, limits)
+    known = used_versions(files)
     shown = ", ".join(map(str, folders))
     missing = {}
     for line in _lines(project):
         if line not in known:
             others = sorted(other.major for other in known if other.contract == line.contract)
-            available = f"; there is {', '.join(f'@{major}' for major in others)}" if others else ""
-            missing[line] = f"no contract {line} in {shown}{available}"
+            available = f"there is {', '.join(f'@{major}' for major in others)}" if others else ""
+            instead = available or did_you_mean(line.contract, {other.contract for other in known})
+            missing[line] = "; ".join(filter(None, (f"no contract {line} in {shown}", instead)))
     _refuse_missing(project, missing, "add it there, correct the name, or set pipeline.contracts")
     used = {line: known[line] for line in _lines(project)}
+    inherited = [inheritance.inherit(file, files) for file in used.values()]
     return ResolvedContracts(
-        {line: file.contract for line, file in used.items()}, {line: str(file.path) for line, file in used.items()}
+        {line: contract for line, (contract, _) in zip(used, inherited, strict=True)},
+        {line: str(file.path) for line, file in used.items()},
+        tuple(finding for _, findings in inherited for finding in findings),
     )
 
 
@@ -94,7 +119,7 @@ def _from_registry(
                 try:
                     answers[line] = fetch_latest(registry, line)
                 except NotFound as error:
-                    missing[line] = str(error)
+                    missing[line] = _not_registered(registry, line, error)
     except Unavailable as error:
         down = error
     _refuse_missing(project, missing, "register it with: treaty register FILE")
@@ -110,7 +135,18 @@ def _from_registry(
         answers | {line: copy.contract for line, copy in copies.items()},
         origins | {line: f"cached on {copy.cached_at:%Y-%m-%d %H:%M} UTC" for line, copy in copies.items()},
         (*findings, _cached_contracts_warning(copies.values(), down)),
+        tuple(
+            f"{line} {copy.contract.version}, cached on {copy.cached_at:%Y-%m-%d %H:%M} UTC"
+            for line, copy in copies.items()
+        ),
     )
+
+
+def _not_registered(registry: ContractRegistry, line: Line, error: NotFound) -> str:
+    """Return why a line cannot be used, with the most similar id if no contract has the one of the line."""
+    ids = registry.datasets().items
+    suggestion = "" if line.contract in ids else did_you_mean(line.contract, ids)
+    return f"{error.what}; {suggestion}" if suggestion else str(error)
 
 
 def _lines(project: Project) -> tuple[Line, ...]:
@@ -160,12 +196,16 @@ class ContractRegistry(Protocol):
         """List the lines of a contract."""
         ...
 
-    def get(self, contract: str, version: str) -> DocumentAnswer:
-        """Return one version with its document."""
+    def effective(self, contract: str, version: str) -> EffectiveAnswer:
+        """Return one version with what it inherits from its policies."""
         ...
 
     def history(self, contract: str, *, cursor: str | None = None) -> Page[DocumentAnswer]:
         """List versions with their documents."""
+        ...
+
+    def datasets(self) -> Page[str]:
+        """List the ids of contracts."""
         ...
 
 
@@ -174,27 +214,13 @@ RegistryOpener: TypeAlias = Callable[[], AbstractContextManager[ContractRegistry
 
 
 def fetch_latest(registry: ContractRegistry, line: Line) -> Contract:
-    """Return the highest active version of a line, or the highest of those with the next best status."""
+    """Return the highest released version of a line, with what it inherits from its policies."""
     lines = registry.lines(line.contract)
     match = next((known for known in lines if known.line == str(line)), None)
     if match is None:
         raise NotFound(f"line {line} is not registered; there are: {', '.join(other.line for other in lines)}")
-    if match.latest_active:
-        answer = registry.get(line.contract, match.latest_active)
-    else:
-        answer = _highest(registry, line, match.status)
+    answer = registry.effective(line.contract, match.current)
     return contract_from(answer.document, f"{answer.contract} {answer.version} in the registry")
-
-
-def _highest(registry: ContractRegistry, line: Line, status: str) -> DocumentAnswer:
-    members: list[DocumentAnswer] = []
-    cursor: str | None = None
-    while True:
-        page = registry.history(line.contract, cursor=cursor)
-        members += [version for version in page.items if version.line == str(line) and version.status == status]
-        cursor = page.next
-        if cursor is None:
-            return max(members, key=lambda version: parse_version(version.version))
 
 
 FOLDER = Path(".treaty", "contracts")
@@ -249,80 +275,3 @@ class ContractCache:
         if contract.line != str(line):
             raise InvalidDocument(f"{path} contains {contract.line}, not {line}; {_REFRESH_HINT}")
         return CachedContract(contract, datetime.fromtimestamp(written, UTC))
-
-
-_SUFFIXES = (".yaml", ".yml", ".json")
-
-
-@dataclass(frozen=True)
-class ContractFile:
-    """A contract and its file."""
-
-    contract: Contract
-    path: Path
-
-
-def find_contracts(folders: Sequence[Path], limits: Limits) -> Mapping[Line, ContractFile]:
-    """Return the version of each line that is used; all files with problems are reported together."""
-    members: dict[Line, list[ContractFile]] = {}
-    problems: list[Finding] = []
-    for path in _files(folders):
-        try:
-            contract = _contract(path, limits)
-        except InvalidDocument as error:
-            problems += error.findings
-            continue
-        version = try_parse_version(contract.version) if contract else None
-        if contract and version:
-            members.setdefault(Line(contract.id, version.major), []).append(ContractFile(contract, path))
-    problems += [finding for files in members.values() for finding in _duplicate_versions(files)]
-    raise_if_any(problems)
-    return {line: _used_version(files) for line, files in members.items()}
-
-
-def _files(folders: Sequence[Path]) -> Iterator[Path]:
-    """Yield each file once, without hidden files, in a fixed order."""
-    seen: set[Path] = set()
-    for folder in folders:
-        for home, inner, names in os.walk(folder):
-            inner[:] = sorted(name for name in inner if not name.startswith("."))
-            for name in sorted(names):
-                path = Path(home, name)
-                if path.suffix.lower() in _SUFFIXES and not name.startswith(".") and path.resolve() not in seen:
-                    seen.add(path.resolve())
-                    yield path
-
-
-def _contract(path: Path, limits: Limits) -> Contract | None:
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(limits.bytes + 1)
-    except OSError as error:
-        message = f"cannot read the file: {error.strerror}"
-        finding = Finding(
-            "invalid-document", Severity.ERROR, message, place=Place(str(path)), hint="check its permissions"
-        )
-        raise InvalidDocument(message, (finding,)) from None
-    reading = read_document(content, str(path), limits)
-    return parse(reading).contract if looks_like_contract(reading.data) else None
-
-
-def _duplicate_versions(files: Sequence[ContractFile]) -> Iterator[Finding]:
-    """Yield a finding for each version that is defined differently in two files."""
-    first: dict[str, ContractFile] = {}
-    for file in files:
-        other = first.setdefault(file.contract.version, file)
-        if other.contract != file.contract:
-            message = f"{file.contract.id} {file.contract.version} is defined here and, differently, in {other.path}"
-            hint = "delete one of them, or give one a new version"
-            yield Finding("duplicate-version", Severity.ERROR, message, place=Place(str(file.path)), hint=hint)
-
-
-def _used_version(files: Sequence[ContractFile]) -> ContractFile:
-    """Return the highest active version, or the highest of those with the next best status."""
-    best = line_status(status_of(file.contract) for file in files)
-    return max((file for file in files if status_of(file.contract) is best), key=_version)
-
-
-def _version(file: ContractFile) -> tuple[int, ...]:
-    return tuple(map(int, file.contract.version.split(".")))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import timedelta
-from difflib import get_close_matches
 
 from treaty.contracts.quantities import parse_seconds
 from treaty.contracts.values import EMPTY, FrozenMap, abbreviate
@@ -33,11 +32,12 @@ from treaty.pipeline.project.document import (
     read_sql,
     resolve_path,
 )
-from treaty.pipeline.project.mapping_reader import MappingReader, list_choices, suggest
+from treaty.pipeline.project.mapping_reader import MappingReader, list_choices
+from treaty.suggestions import did_you_mean, similar_names
 
-SOURCE_KEYS = ("name", "contract", "files", "format", "options", "jdbc", "identity")
+SOURCE_KEYS = ("name", "contract", "files", "format", "options", "jdbc", "identity", "count_by")
 JDBC_KEYS = ("url", "table", "column", "user")
-OPTIONS = ("header", "separator")
+OPTIONS = ("header", "separator", "multiline")
 FORMATS = {
     "jsonl": Format.JSONL,
     "ndjson": Format.JSONL,
@@ -63,6 +63,7 @@ def read_source(document: Document) -> Source:
         line=read_contract_line(entry),
         origin=_origin(document),
         identity=entry.texts("identity"),
+        count_by=entry.texts("count_by"),
         at=document.at,
     )
 
@@ -106,13 +107,14 @@ def _options(entry: MappingReader, kind: Format | None) -> FrozenMap:
         return EMPTY
     options.allow_only(OPTIONS)
     values: dict[str, str] = {}
-    header = options.data.get("header")
-    if isinstance(header, bool):
-        values["header"] = "true" if header else "false"
-    elif header is not None:
-        options.report(
-            f"options.header must be true or false, not {abbreviate(header)}", "write header: true", "header"
-        )
+    for name in ("header", "multiline"):
+        value = options.data.get(name)
+        if isinstance(value, bool):
+            values[name] = "true" if value else "false"
+        elif value is not None:
+            options.report(
+                f"options.{name} must be true or false, not {abbreviate(value)}", f"write {name}: true", name
+            )
     separator = options.data.get("separator")
     if isinstance(separator, str) and len(separator) == 1:
         values["separator"] = separator
@@ -146,7 +148,9 @@ def _check_jdbc_keys(inner: MappingReader) -> None:
         if key.lower() == "password":
             inner.report("a password must not be stored in this file", "remove it, and set TREATY_JDBC_PASSWORD", key)
         elif key not in JDBC_KEYS:
-            inner.report(f"unknown key {inner.named(key)!r}", suggest(key, JDBC_KEYS, list_choices(JDBC_KEYS)), key)
+            inner.report(
+                f"unknown key {inner.named(key)!r}", did_you_mean(key, JDBC_KEYS, list_choices(JDBC_KEYS)), key
+            )
 
 
 PRODUCT_KEYS = ("name", "contract", "from", "with", "sql", "deleted_when")
@@ -194,7 +198,10 @@ def read_publication(document: Document) -> Publication:
     entry = document.entry
     entry.allow_only(PUBLICATION_KEYS)
     line = read_contract_line(entry)
-    inputs = document.reads("from", Use.PUBLISHED, "name products or reconciliations, like from: [commercial_order]")
+    given = entry.data.get("from")
+    is_alone = "sql" not in entry and isinstance(given, list) and len(given) == 1
+    use = Use.PUBLISHED_ALONE if is_alone else Use.PUBLISHED
+    inputs = document.reads("from", use, "name products or reconciliations, like from: [commercial_order]")
     if len(inputs) > 1 and "sql" not in entry:
         entry.report("several inputs need a query that combines them", "add sql: sql/….sql", "from")
     form = entry.choice("as", tuple(Form)) or Form.TABLE
@@ -239,7 +246,7 @@ def _redacted(entry: MappingReader) -> Iterator[Redacted]:
                 "redact",
                 field,
             )
-        elif close := get_close_matches(given.lower(), _REDACTIONS, n=1, cutoff=0.75):
+        elif close := similar_names(given, _REDACTIONS, most=1, similarity=0.75):
             entry.report(f"unknown redaction {given!r} of {field}", f"did you mean {close[0]}?", "redact", field)
         else:
             yield Redacted(field, Redaction.CONSTANT, given)

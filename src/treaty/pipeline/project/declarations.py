@@ -50,6 +50,8 @@ class Source:
     origin: Files | Jdbc
     identity: tuple[str, ...] = ()
     """The fields that identify an event, to detect redeliveries; empty: those of the contract."""
+    count_by: tuple[str, ...] = ()
+    """The fields by whose values the rows of a run are counted for the measure `rows_in`."""
     at: str = ""
     """File and line of the declaration, for messages; the same in the other declarations."""
 

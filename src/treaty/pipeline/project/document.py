@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
@@ -20,8 +19,8 @@ from treaty.pipeline.project.mapping_reader import (
     WRONG_LAYER,
     MappingReader,
     Problems,
-    suggest,
 )
+from treaty.suggestions import did_you_mean, similar_names
 
 
 class Kind(StrEnum):
@@ -40,6 +39,7 @@ class Use(StrEnum):
     ENRICHMENT = "the enrichment of a product"
     CLAIM = "a claim"
     PUBLISHED = "what is published"
+    PUBLISHED_ALONE = "what is published as it is"
 
 
 MAY_READ = {
@@ -47,6 +47,7 @@ MAY_READ = {
     Use.ENRICHMENT: frozenset({Kind.PRODUCT}),
     Use.CLAIM: frozenset({Kind.PRODUCT}),
     Use.PUBLISHED: frozenset({Kind.PRODUCT, Kind.RECONCILIATION}),
+    Use.PUBLISHED_ALONE: frozenset({Kind.SOURCE, Kind.PRODUCT, Kind.RECONCILIATION}),
 }
 """The kinds of declarations that each use allows."""
 
@@ -54,7 +55,8 @@ RULES = {
     Use.EVENTS: "a product is computed from sources",
     Use.ENRICHMENT: "a product is enriched with other products",
     Use.CLAIM: "a claim refers to a product",
-    Use.PUBLISHED: "a publication reads products and reconciliations, never raw events",
+    Use.PUBLISHED: "a publication with a query reads products and reconciliations, never events",
+    Use.PUBLISHED_ALONE: "a publication reads a product, a reconciliation or a source",
 }
 """The same rules as text."""
 
@@ -63,6 +65,7 @@ HINTS = {
     Use.ENRICHMENT: "name a product; sources belong under 'from'",
     Use.CLAIM: "name the product of the claim",
     Use.PUBLISHED: "name a product or a reconciliation; compute a product from the events first",
+    Use.PUBLISHED_ALONE: "name a product, a reconciliation or a source",
 }
 """What to do if the rule is broken."""
 
@@ -98,7 +101,7 @@ def check_references(references: Iterable[Reference], declared: Mapping[str, Kin
 
 def _suggestion(reference: Reference, fitting: list[str]) -> str:
     known = f"there are: {', '.join(fitting)}" if fitting else "declare it first"
-    return suggest(reference.name, fitting, known)
+    return did_you_mean(reference.name, fitting, known)
 
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
@@ -208,7 +211,7 @@ def _report(entry: MappingReader, message: str, hint: str) -> None:
 def _similar_file(named: str, folder: Path) -> str:
     """Suggest the file with the most similar name, in the same folder or below `sql/`."""
     known = {path.stem: path for path in (*(folder / "sql").rglob("*.sql"), *(folder / named).parent.glob("*.sql"))}
-    if close := get_close_matches(Path(named).stem, known, n=1):
+    if close := similar_names(Path(named).stem, known, most=1):
         return f"did you mean {os.path.relpath(known[close[0]], folder)!r}?"
     return "create it, or correct the path, which is relative to the project folder"
 

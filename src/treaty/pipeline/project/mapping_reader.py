@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import TypeVar
 
@@ -12,6 +11,7 @@ from treaty.contracts.text import ParsedDocument
 from treaty.contracts.text.limits import truncate_message
 from treaty.contracts.validation import raise_if_any
 from treaty.contracts.values import Json, abbreviate
+from treaty.suggestions import did_you_mean
 
 DECLARATION = "invalid-declaration"
 """A declaration is invalid."""
@@ -23,8 +23,6 @@ DUPLICATE_NAME = "duplicate-name"
 """Two declarations have the same name or table."""
 MISSING_SQL = "missing-sql"
 """An SQL file is missing or cannot be used."""
-
-MAX_COMPARED_CHARACTERS = 60
 
 
 class Problems:
@@ -51,12 +49,6 @@ class Problems:
 def _where(finding: Finding) -> tuple[str, int]:
     place = finding.place or Place("")
     return place.source, place.line or 0
-
-
-def suggest(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Return a hint with the most similar known name, or the given hint if there is none."""
-    close = get_close_matches(name[:MAX_COMPARED_CHARACTERS], tuple(known), n=1)
-    return f"did you mean {close[0]!r}?" if close else otherwise
 
 
 def list_choices(choices: Iterable[str]) -> str:
@@ -93,7 +85,9 @@ class MappingReader:
         """Report unknown keys, each with the most similar known one."""
         for key in self.data:
             if key not in known:
-                self.report(f"unknown key {self.named(key)!r}", suggest(key, known, f"use: {', '.join(known)}"), key)
+                self.report(
+                    f"unknown key {self.named(key)!r}", did_you_mean(key, known, f"use: {', '.join(known)}"), key
+                )
 
     def text(self, key: str) -> str | None:
         """Return a text, or None if the key is missing."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,7 +12,7 @@ from treaty.contracts.findings import Place
 from treaty.contracts.text import Limits, ParsedDocument, read_document
 from treaty.errors import InvalidDocument, NotFound
 from treaty.pipeline.project.declaration_readers import read_product, read_publication, read_source
-from treaty.pipeline.project.declarations import Project, Publication
+from treaty.pipeline.project.declarations import Product, Project, Publication
 from treaty.pipeline.project.document import NAME_HINT, Document, Kind, check_references, fold_case, is_name
 from treaty.pipeline.project.mapping_reader import DUPLICATE_NAME, MappingReader, Problems
 from treaty.pipeline.project.reconciliation_reader import read_reconciliation
@@ -41,7 +43,28 @@ def read_project(folder: Path, limits: Limits | None = None) -> Project:
         problems,
     )
     problems.raise_if_any()
-    return project
+    return add_implied_products(project)
+
+
+def add_implied_products(project: Project) -> Project:
+    """Add a product between each source and the publications that read it directly: the latest event of each key."""
+    sources = {fold_case(source.name): source for source in project.sources}
+    taken = {fold_case(declared.name) for declared in project}
+    products: dict[str, Product] = {}
+    publications: list[Publication] = []
+    for publication in project.publications:
+        source = sources.get(fold_case(publication.inputs[0])) if len(publication.inputs) == 1 else None
+        if source is not None:
+            name = next(name for name in _product_names(source.name) if fold_case(name) not in taken)
+            products.setdefault(source.name, Product(name, source.line, (source.name,), at=publication.at))
+            publication = replace(publication, inputs=(products[source.name].name,))
+        publications.append(publication)
+    return replace(project, products=(*project.products, *products.values()), publications=tuple(publications))
+
+
+def _product_names(source: str) -> Iterator[str]:
+    yield f"{source}_latest"
+    yield from (f"{source}_latest_{number}" for number in count(2))
 
 
 def _each(documents: Sequence[Document], kind: Kind, read: Callable[[Document], T]) -> tuple[T, ...]:

@@ -36,8 +36,44 @@ def _column_type(kind: spark.DataType) -> ColumnType:
         return ColumnType("array", element=_column_type(kind.elementType))
     if isinstance(kind, spark.MapType):
         return ColumnType("map", element=_column_type(kind.valueType))
+    if isinstance(kind, spark.DecimalType):
+        return ColumnType("decimal", parameters=(kind.precision, kind.scale))
     return ColumnType(kind.typeName())
 
+
+def spark_type_of(known: ColumnType | None) -> spark.DataType | None:
+    """Return the Spark type of a column; None where the SQL does not show it."""
+    if known is None:
+        return None
+    if known.name == "decimal":
+        return spark.DecimalType(*known.parameters) if known.parameters else None
+    if known.name == "array":
+        element = spark_type_of(known.element)
+        return None if element is None else spark.ArrayType(element)
+    if known.name == "struct":
+        types = [(field.name, spark_type_of(field.type)) for field in known.fields]
+        fields = [StructField(name, kind) for name, kind in types if kind is not None]
+        return StructType(fields) if len(fields) == len(types) else None
+    return _ATOMIC_TYPES.get(known.name)
+
+
+_ATOMIC_TYPES: dict[str, spark.DataType] = {
+    kind.typeName(): kind
+    for kind in (
+        spark.BooleanType(),
+        spark.ByteType(),
+        spark.ShortType(),
+        spark.IntegerType(),
+        spark.LongType(),
+        spark.FloatType(),
+        spark.DoubleType(),
+        spark.StringType(),
+        spark.BinaryType(),
+        spark.DateType(),
+        spark.TimestampType(),
+        spark.TimestampNTZType(),
+    )
+}
 
 ARRIVED_AT = "_arrived_at"
 
@@ -50,6 +86,18 @@ def contract_columns(contract: Contract) -> StructType:
 def event_columns(contract: Contract) -> StructType:
     """Return the columns of events, as the query of a product sees them."""
     return StructType([*contract_columns(contract), StructField(ARRIVED_AT, TimestampType())])
+
+
+def visible_columns(columns: StructType, sql: Sql) -> StructType:
+    """Return the columns that a query sees: the arrival time only if the query names it, so that * does not add it."""
+    return (
+        columns if reads_arrival_time(sql) else StructType([column for column in columns if column.name != ARRIVED_AT])
+    )
+
+
+def reads_arrival_time(sql: Sql) -> bool:
+    """Tell whether a query names the arrival time of events."""
+    return ARRIVED_AT in sql.text.lower()
 
 
 def key_columns(contract: Contract) -> tuple[str, ...]:

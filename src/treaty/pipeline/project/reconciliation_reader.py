@@ -17,7 +17,8 @@ from treaty.pipeline.project.declarations import (
     Reconciliation,
 )
 from treaty.pipeline.project.document import NAME_HINT, Document, Use, fold_case, is_name, read_contract_line, read_sql
-from treaty.pipeline.project.mapping_reader import UNKNOWN_NAME, MappingReader, list_choices, suggest
+from treaty.pipeline.project.mapping_reader import UNKNOWN_NAME, MappingReader, list_choices
+from treaty.suggestions import did_you_mean
 
 RECONCILIATION_KEYS = ("name", "contract", "owner", "claims", "attributes", "assertions")
 CLAIM_KEYS = ("product", "sql")
@@ -97,7 +98,7 @@ def read_attribute(entry: MappingReader, name: str, claims: Sequence[str]) -> At
     _check_settled(entry, authority)
     for claim in authority:
         if claim not in claims:
-            hint = suggest(claim, claims, f"there are: {', '.join(claims) or 'none'}")
+            hint = did_you_mean(claim, claims, f"there are: {', '.join(claims) or 'none'}")
             place = entry.data["authority"].index(claim)
             entry.report(f"there is no claim {claim!r}", hint, "authority", place, kind=UNKNOWN_NAME)
     return Attribute(
@@ -131,7 +132,7 @@ def _columns(entry: MappingReader, authority: Sequence[str]) -> FrozenMap:
         return FrozenMap()
     for claim in inner.data:
         if claim not in authority:
-            hint = suggest(claim, authority, f"it has: {', '.join(authority) or 'none'}")
+            hint = did_you_mean(claim, authority, f"it has: {', '.join(authority) or 'none'}")
             inner.report(f"{claim!r} is not among the claims in authority", hint, claim, kind=UNKNOWN_NAME)
     return FrozenMap({claim: column for claim in inner.data if (column := inner.text(claim))})
 

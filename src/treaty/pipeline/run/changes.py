@@ -6,11 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
+import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from treaty.pipeline.layers.keys import DELETED, affected_keys, content_digest, rows_of_keys, with_deleted_keys
+from treaty.pipeline.layers.keys import (
+    DELETED,
+    changed_keys,
+    content_digest,
+    rows_of_keys,
+    rows_with_values,
+    with_deleted_keys,
+)
 from treaty.pipeline.plan.reasons import REBUILT
 from treaty.pipeline.plan.steps import Mode
 from treaty.pipeline.run.step_context import StepContext
@@ -20,6 +28,12 @@ from treaty.spark.uniqueness import has_complete_key
 
 BROADCAST_KEY_LIMIT = 100_000
 """Up to this many keys are broadcast; more keys are joined by shuffling."""
+COLLECTED_KEY_LIMIT = 10_000
+"""If at most this many rows are new, their keys are collected on the driver."""
+LITERAL_KEY_LIMIT = 500
+"""Up to this many keys are written into queries as literals, so that files without them are not read."""
+GATHERED_ROW_LIMIT = 200_000
+"""A table with at most this many rows is read by one task if few of its rows are needed."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,10 @@ class AffectedInputs:
     keys: DataFrame | None = None
     key_columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The columns of each input that hold the key."""
+    values: Sequence[str | int] | None = None
+    """The values of the keys, if these are few and have one column."""
+    is_small: bool = False
+    """Whether few rows are new, so that their keys were collected."""
 
 
 def restrict_to_affected_keys(
@@ -111,13 +129,56 @@ def restrict_to_affected_keys(
         for name in columns
         if changes.inputs[table_of[name]].run > changes.reflected_run(table_of[name])
     }
-    affected = [affected_keys(changed, columns, key)] if changed else []
+    affected = [changed_keys(changed, columns, key)] if changed else []
     union = reduce(DataFrame.unionByName, [*affected, *([more_keys] if more_keys is not None else [])])
-    keys = _broadcast_if_few(union.distinct())
+    added = sum(tables.rows_added_since(table_of[name], changes.reflected_run(table_of[name])) for name in changed)
+    if more_keys is not None or added > COLLECTED_KEY_LIMIT:
+        keys = _broadcast_if_few(union.distinct())
+        restricted = {
+            name: rows_of_keys(frame, keys, columns[name]) if name in columns else frame
+            for name, frame in frames.items()
+        }
+        return AffectedInputs(restricted, keys, columns)
+    collected = union.coalesce(1).distinct().toArrow()
+    values = literal_keys(collected)
+    keys = F.broadcast(step.run.spark.createDataFrame(collected, union.schema).coalesce(1))
     restricted = {
-        name: rows_of_keys(frame, keys, columns[name]) if name in columns else frame for name, frame in frames.items()
+        name: gather(_rows_of_few_keys(frame, keys, values, columns[name]), tables.file_stats(table_of[name]).rows)
+        if name in columns
+        else frame
+        for name, frame in frames.items()
     }
-    return AffectedInputs(restricted, keys, columns)
+    return AffectedInputs(restricted, keys, columns, values, is_small=True)
+
+
+def gather(rows: DataFrame, read: int) -> DataFrame:
+    """Return few rows in one partition, so that Spark needs no shuffle, and no job for each, to compute with them.
+
+    `read` is the number of rows that are read to find them: a large table is still read by all tasks.
+    """
+    return rows.coalesce(1) if read <= GATHERED_ROW_LIMIT else rows.repartition(1)
+
+
+def gather_small(rows: DataFrame, read: int) -> DataFrame:
+    """Return the rows of a small table in one partition, and those of a large one as they are."""
+    return rows.coalesce(1) if read <= GATHERED_ROW_LIMIT else rows
+
+
+def literal_keys(keys: pa.Table) -> Sequence[str | int] | None:
+    """Return the values of a few keys of one column with text or whole numbers; None for other keys."""
+    if keys.num_columns != 1 or not 0 < keys.num_rows <= LITERAL_KEY_LIMIT:
+        return None
+    kind = keys.schema.field(0).type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)):
+        return None
+    values: list[str | int] = keys.column(0).to_pylist()
+    return values
+
+
+def _rows_of_few_keys(
+    frame: DataFrame, keys: DataFrame, values: Sequence[str | int] | None, on: Sequence[str]
+) -> DataFrame:
+    return rows_of_keys(frame, keys, on) if values is None else rows_with_values(frame, values, on[0])
 
 
 def with_shared_sequences(
@@ -133,10 +194,17 @@ def with_shared_sequences(
     for columns_of in sequences:
         names = [f"part_{position}" for position in range(len(next(iter(columns_of.values()))))]
         changed = {name: inputs.frames[name] for name in columns_of}
-        keys = _broadcast_if_few(affected_keys(changed, columns_of, names))
+        sequence_keys = changed_keys(changed, columns_of, names)
+        keys = (
+            _collected(step, sequence_keys.coalesce(1).distinct())
+            if inputs.is_small
+            else _broadcast_if_few(sequence_keys.distinct())
+        )
         for name, columns in columns_of.items():
             table = step.tables_by_name[name]
             shared = rows_of_keys(step.run.tables.current_rows(table, changes.inputs[table]), keys, columns)
+            if inputs.is_small:
+                shared = gather(shared, step.run.tables.file_stats(table).rows)
             frames[name] = shared.unionByName(inputs.frames[name].where(~has_complete_key(columns)))
     return frames
 
@@ -148,6 +216,11 @@ def materialize(rows: DataFrame) -> DataFrame:
     changes. If an executor is lost with these rows, the step fails and the next run repeats it.
     """
     return rows.localCheckpoint()
+
+
+def _collected(step: StepContext, keys: DataFrame) -> DataFrame:
+    """Return a few keys as constants of later queries, which costs no cached rows."""
+    return F.broadcast(step.run.spark.createDataFrame(keys.toArrow(), keys.schema))
 
 
 def _broadcast_if_few(keys: DataFrame) -> DataFrame:
@@ -162,24 +235,43 @@ _BEFORE = f"{INTERNAL_PREFIX}before_"
 def replace_keys(
     branch: Staged,
     rows: DataFrame,
-    keys: DataFrame | None,
+    inputs: AffectedInputs,
     columns: spark.StructType,
     key: Sequence[str],
     stamp: NewStamp,
+    totals: Sequence[Column] = (),
 ) -> None:
-    """Replace the rows of some keys. If `keys` is None, `rows` are all rows, and only those that differ are written.
+    """Replace the rows of some keys; `totals` are counted while rows are written.
 
-    Later steps therefore see new rows only where something changed, whether the step was rebuilt or incremental.
+    If `inputs` has no keys, `rows` are all rows, and only those that differ are written. Later steps therefore see new
+    rows only where something changed, whether the step was rebuilt or incremental.
     """
-    if keys is not None:
-        branch.delete_keys(keys, key)
-        branch.append(_with_run(with_deleted_keys(rows, keys, columns), stamp), stamp)
+    if inputs.keys is not None:
+        delete_keys(branch, inputs, key)
+        changed = with_deleted_keys(rows, inputs.keys, columns)
+        branch.append(_with_run(changed.coalesce(1) if inputs.is_small else changed, stamp), stamp, totals)
         return
     if branch.base is None:
-        branch.append(_with_run(rows, stamp), stamp)
+        branch.append(_with_run(rows, stamp), stamp, totals)
         return
-    changed = _changed_rows(rows, branch.read(), columns, key)
-    branch.supersede(_with_run(changed, stamp), key, stamp)
+    different = _changed_rows(rows, branch.read(), columns, key)
+    branch.supersede(_with_run(different, stamp), key, stamp, totals)
+
+
+def delete_keys(branch: Staged, inputs: AffectedInputs, key: Sequence[str]) -> None:
+    """Delete the rows of the keys that are recomputed."""
+    if inputs.values is not None:
+        branch.delete_values(key[0], inputs.values)
+    elif inputs.keys is not None:
+        branch.delete_keys(inputs.keys, key)
+
+
+def stored_rows(table: DataFrame, inputs: AffectedInputs, key: Sequence[str], read: int) -> DataFrame | None:
+    """Return the rows of a table, which has `read` rows, that have one of the affected keys; None if all have."""
+    if inputs.keys is None:
+        return None
+    rows = _rows_of_few_keys(table, inputs.keys, inputs.values, key)
+    return gather(rows, read) if inputs.is_small else rows
 
 
 def _with_run(rows: DataFrame, stamp: NewStamp) -> DataFrame:

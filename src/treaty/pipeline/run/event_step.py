@@ -16,16 +16,20 @@ from treaty.pipeline.layers.events import (
     mark_redeliveries,
 )
 from treaty.pipeline.project.declarations import Source
-from treaty.pipeline.run.changes import Changes
+from treaty.pipeline.run.changes import COLLECTED_KEY_LIMIT, Changes, gather
+from treaty.pipeline.run.observations import Observations, count_by
 from treaty.pipeline.run.summary import Counts
-from treaty.pipeline.run.template import BranchStep
+from treaty.pipeline.run.template import BranchStep, outcome_totals
 from treaty.pipeline.tables import OUTCOME, RUN, Staged, table_properties, with_comments
+from treaty.spark.schema import column_name, select_object
 
 
 class EventStep(BranchStep[Source, DataFrame, DataFrame]):
     """Append one event for each new raw row, or rewrite all events."""
 
     audited_outcome = "accepted"
+    is_small = False
+    """Whether few raw rows are new."""
 
     def ensure_tables(self) -> None:
         """Create or evolve the table of events."""
@@ -35,7 +39,10 @@ class EventStep(BranchStep[Source, DataFrame, DataFrame]):
     def restrict_to_affected_keys(self, changes: Changes) -> DataFrame:
         """Return the raw rows that arrived since the last run; each is one event."""
         (raw_table,) = self.context.step.reads
-        return self.tables.changed_rows(raw_table, changes.reflected_run(raw_table), changes.inputs[raw_table])
+        since = changes.reflected_run(raw_table)
+        rows = self.tables.changed_rows(raw_table, since, changes.inputs[raw_table])
+        self.is_small = self.tables.rows_added_since(raw_table, since) <= COLLECTED_KEY_LIMIT
+        return rows.coalesce(1) if self.is_small else rows
 
     def compute(self, changes: Changes, inputs: DataFrame) -> DataFrame:
         """Return the events, each with its outcome."""
@@ -43,6 +50,7 @@ class EventStep(BranchStep[Source, DataFrame, DataFrame]):
         if not changes.is_full:
             accepted = self.tables.current_rows(self.table, changes.published)
             known = known_identities(accepted, inputs, self.declared, self.contract)
+            known = gather(known, self.tables.file_stats(self.table).rows) if self.is_small else known
         checked = check_events(inputs, self.declared, self.contract)
         events = mark_redeliveries(checked, known, identity_columns(self.declared, self.contract))
         return events.withColumn(RUN, F.lit(self.current_run.number))
@@ -52,10 +60,17 @@ class EventStep(BranchStep[Source, DataFrame, DataFrame]):
         if changes.is_full:
             branch.delete_all()
         note = changes.rebuild_note(self.current_run.number)
-        branch.append(output, self.context.new_stamp(changes.reflects, note))
+        branch.append(output, self.context.new_stamp(changes.reflects, note), outcome_totals())
 
     def count(self, staged: Staged, audit: Audit | None) -> Counts:
         """Count the events by outcome; together they are the rows that came in."""
         counts = super().count(staged, audit)
         total = counts.accepted + counts.duplicate + counts.conflicting + counts.quarantined
         return replace(counts, rows_in=total)
+
+    def observe(self, changes: Changes, staged: Staged, counts: Counts, audit: Audit | None) -> Observations:
+        """Count the new events by the fields that the source counts by."""
+        columns = {field.name: column_name(field) for field in select_object(self.contract).fields}
+        rows = self.written_rows(staged)
+        by = {name: count_by(rows, columns[name]) for name in self.declared.count_by if name in columns}
+        return replace(super().observe(changes, staged, counts, audit), rows_by=by)

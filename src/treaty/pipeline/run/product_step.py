@@ -15,7 +15,7 @@ from treaty.pipeline.run.changes import (
     with_shared_sequences,
 )
 from treaty.pipeline.run.summary import Counts
-from treaty.pipeline.run.template import BranchStep, count_outcomes
+from treaty.pipeline.run.template import BranchStep, count_outcomes, outcome_totals
 from treaty.pipeline.tables import Staged, table_properties, with_comments
 
 SUMMED_COLUMNS = {"out_of_order": "_out_of_order", "gaps": "_gaps"}
@@ -52,8 +52,9 @@ class ProductStep(BranchStep[Product, AffectedInputs, DataFrame]):
         """Write the rows in place of the rows of the same keys."""
         columns = with_comments(product_columns(self.contract), self.contract)
         stamp = self.context.new_stamp(changes.reflects, {})
-        replace_keys(branch, output, inputs.keys, columns, key_columns(self.contract), stamp)
+        totals = outcome_totals(SUMMED_COLUMNS)
+        replace_keys(branch, output, inputs, columns, key_columns(self.contract), stamp, totals)
 
     def count(self, staged: Staged, audit: Audit | None) -> Counts:
         """Count the rows by outcome, and add up late events and gaps."""
-        return count_outcomes(staged.read(), self.current_run.number, SUMMED_COLUMNS)
+        return count_outcomes(staged, SUMMED_COLUMNS)

@@ -9,29 +9,43 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from treaty.pipeline.layers.audit import Audit, Keys, Written, audit
-from treaty.pipeline.layers.keys import rows_of_keys
 from treaty.pipeline.layers.publications import (
     Outgoing,
     build_publication,
     check_for_publication,
+    next_visible,
     prepare_outgoing,
     salt_for,
+    select_rows,
 )
 from treaty.pipeline.layers.publications.view_sql import PinnedInput, ViewQuery, view_query
+from treaty.pipeline.plan.reasons import VISIBLE_AT, has_new_visible_rows
 from treaty.pipeline.project.declarations import Form, Publication
-from treaty.pipeline.run.changes import AffectedInputs, Changes, detect_changes, materialize, restrict_to_affected_keys
+from treaty.pipeline.run.changes import (
+    AffectedInputs,
+    Changes,
+    delete_keys,
+    detect_changes,
+    gather_small,
+    materialize,
+    restrict_to_affected_keys,
+    stored_rows,
+)
 from treaty.pipeline.run.step_context import Phase, StepContext
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.run.template import BranchStep, LayerStep
 from treaty.pipeline.sinks import SINKS, Consignment
 from treaty.pipeline.tables import CURRENT_OUTCOMES, OUTCOME, Staged, table_properties, with_comments
 from treaty.pipeline.tables.ddl import create_view, view_stamp
+from treaty.pipeline.tables.view_states import record_view_state, view_states
 from treaty.spark.schema import select_object, struct_type
 
 
 class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
     """Publish a table, and deliver it to the sink of the publication's form, if there is one."""
 
+    visible_at: str | None = None
+    """For a delayed publication: when the next row becomes visible, as `VISIBLE_AT` has it."""
     bad_rows = 0
     checked_rows = 0
 
@@ -42,7 +56,9 @@ class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
     def detect_changes(self) -> Changes:
         """Look for new rows; where rows wait for a delay, the passing of time is a change too."""
         changes = detect_changes(self.context)
-        if self.declared.delay is None or not changes.is_empty:
+        if self.declared.delay is None or not changes.is_empty or changes.published is None:
+            return changes
+        if not has_new_visible_rows(changes.published, self.current_run.now):
             return changes
         return replace(changes, is_full=True, reason="time has passed")
 
@@ -60,6 +76,10 @@ class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
         run = self.current_run
         salt = salt_for(run.hash_secret, self.declared) if run.hash_secret else None
         rows = build_publication(inputs.frames, self.declared, self.contract, run.now, salt=salt)
+        if self.declared.delay is not None:
+            source = select_rows(inputs.frames, self.declared)
+            (next_at,) = next_visible(source, self.declared.delay, run.now, self.declared.at).collect()[0]
+            self.visible_at = "" if next_at is None else str(next_at)
         if inputs.keys is not None:
             # Spark is slow to plan contract rules on top of joins, so the few rows of some keys are computed first
             rows = materialize(rows)
@@ -70,18 +90,21 @@ class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
         if inputs.keys is None:
             branch.delete_all()
         else:
-            branch.delete_keys(inputs.keys, self._key)
+            delete_keys(branch, inputs, self._key)
         note = changes.rebuild_note(self.current_run.number)
+        if self.visible_at is not None:
+            note[VISIBLE_AT] = self.visible_at
         branch.append(output.rows, self.context.new_stamp(changes.reflects, note))
 
     def audit(self, staged: Staged, inputs: AffectedInputs, output: Outgoing) -> Audit:
         """Audit the rows that were written, and then the table that they become."""
         row_audit = output.audit()
         self.checked_rows, self.bad_rows = row_audit.rows, row_audit.bad_rows
-        written = None
-        if inputs.keys is not None:
-            written = Written(rows_of_keys(staged.read(), inputs.keys, self._key), self._key)
-        table_audit = audit(staged.read(), self.contract, self.current_run.now, keys=Keys.CHECKED, written=written)
+        size = staged.count_stored()
+        rows = stored_rows(staged.read(), inputs, self._key, size)
+        written = None if rows is None else Written(rows, self._key)
+        table = gather_small(staged.read(), size)
+        table_audit = audit(table, self.contract, self.current_run.now, keys=Keys.CHECKED, written=written)
         return row_audit.combined_with(table_audit)
 
     def count(self, staged: Staged, audit: Audit | None) -> Counts:
@@ -94,9 +117,8 @@ class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
         stamp = self.current_run.stamp(self.table)
         if sink is None or stamp is None or not summary.outcome.is_good:
             return summary
-        rows = self.tables.read(self.table, stamp)
         consignment = Consignment(self.declared.table, self.contract, stamp.run, self.current_run.now)
-        delivery = sink(rows, self.declared, consignment)
+        delivery = sink(lambda: self.tables.read(self.table, stamp), self.declared, consignment)
         if not delivery.is_new:
             return summary
         remark = f"delivered {delivery.manifest.rows:,} rows to {delivery.folder}"
@@ -120,7 +142,10 @@ class ViewPublicationStep(LayerStep[Publication, Mapping[str, PinnedInput], View
     """Replace a view over inputs that are pinned to their current snapshots."""
 
     def detect_changes(self) -> Changes:
-        """Compare the inputs with the stamp of the view."""
+        """Compare the inputs with the recorded state of the view, without Spark; older views have only a stamp."""
+        recorded = view_states(self.tables.catalog).get(self.table)
+        if recorded:
+            return detect_changes(self.context, recorded[0].stamp)
         published = view_stamp(self.current_run.spark, self.tables.namespace, self.table)
         return detect_changes(self.context, published)
 
@@ -159,7 +184,9 @@ class ViewPublicationStep(LayerStep[Publication, Mapping[str, PinnedInput], View
         """Create or replace the view in one commit."""
         run = self.current_run
         stamp = self.context.new_stamp(changes.reflects, {})
+        self.tables.check_publication()
         create_view(run.spark, self.tables.namespace, self.table, output.text, stamp, run.now)
+        record_view_state(self.tables.catalog, self.table, output.text, stamp, run.now)
 
     def finish(self, changes: Changes, staged: EvaluatedView, counts: Counts, audit: Audit | None) -> StepSummary:
         """Return the summary of a view that was replaced."""

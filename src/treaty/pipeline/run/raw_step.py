@@ -2,41 +2,68 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from dataclasses import replace
 
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from treaty.errors import TreatyError
 from treaty.pipeline.layers.audit import Audit
+from treaty.pipeline.layers.events.payloads import unknown_names
 from treaty.pipeline.layers.raw import RAW
-from treaty.pipeline.project.declarations import Source
+from treaty.pipeline.project.declarations import Files, Source
 from treaty.pipeline.run.changes import Changes
+from treaty.pipeline.run.observations import MAX_GROUPS, Observations, unknown_fields
 from treaty.pipeline.run.step_context import Phase
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.run.template import LayerStep
-from treaty.pipeline.sources import ArrivalRequest, Arrivals, known_files, read_arrivals, remember_files
+from treaty.pipeline.sources import NO_FILES, ArrivalRequest, Arrivals, FileOutcome, KnownFiles, read_arrivals
 from treaty.pipeline.tables import table_properties
+from treaty.spark.schema import column_name, select_object
+
+FULLY_CHECKED_ROWS, CHECKED_EVERY = 1_000, 50
+"""Of each file, the first rows are looked at for unknown fields, and then every 50th."""
+_UNKNOWN_ROWS = "unknown_rows"
 
 
 class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
-    """Append new arrivals in one commit. Raw rows are under no contract, so nothing is staged or audited."""
+    """Append new arrivals. Raw rows are under no contract, so they are published without an audit."""
 
     arrivals = Arrivals()
+    unknown_rows = 0
+    """Number of new rows with a field that the contract does not have, among those that were looked at."""
 
     def detect_changes(self) -> Changes:
         """Look for rows in the source that no run has read."""
         run = self.current_run
         self.tables.ensure(self.table, RAW, table_properties(self.contract))
-        known = known_files(self.tables, self.declared.name)
         published = run.stamp(self.table)
-        request = ArrivalRequest(run.number, run.now, known, published, run.jdbc_password)
+        request = ArrivalRequest(
+            run.number,
+            run.now,
+            self._known_files(),
+            published,
+            run.jdbc_password,
+            run.project.folder,
+            frozenset(map(column_name, select_object(self.contract).fields)),
+        )
         self.arrivals = read_arrivals(run.spark, self.declared, request)
         reason = "" if self.arrivals.rows is None else f"{self.arrivals.new:,} new"
         return Changes(published, {}, is_full=False, reason=reason)
 
+    def _known_files(self) -> KnownFiles:
+        if not isinstance(self.declared.origin, Files):
+            return NO_FILES
+        return self.current_run.ledger.known_files(self.declared.name, self.tables.stamps(self.table))
+
     def skip(self) -> StepSummary:
         """Publish an empty first snapshot, so that later steps find a stamp even if nothing has arrived yet."""
+        self._ensure_snapshot()
+        return self._summarize(self.context.summary(Outcome.NOTHING_NEW))
+
+    def _ensure_snapshot(self) -> None:
         if self.current_run.stamp(self.table) is None:
             self._append(self.current_run.spark.createDataFrame([], RAW))
-        remarks = tuple(note for note in self.arrivals.notes if not note.startswith("nothing new"))
-        return self.context.summary(Outcome.NOTHING_NEW, remarks=remarks)
 
     def restrict_to_affected_keys(self, changes: Changes) -> Arrivals:
         """Return all arrivals; raw rows have no key."""
@@ -48,7 +75,7 @@ class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
         return inputs.rows
 
     def stage(self, changes: Changes, inputs: Arrivals, output: DataFrame) -> None:
-        """Stage nothing: the append is one atomic commit."""
+        """Stage nothing yet: raw rows need no audit, so they are staged and published together."""
         self.context.report(Phase.STAGED, changes.reason)
 
     def audit(self, staged: None, inputs: Arrivals, output: DataFrame) -> Audit | None:
@@ -60,19 +87,70 @@ class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
         return Counts()
 
     def publish(self, changes: Changes, staged: None, output: DataFrame) -> None:
-        """Append the rows."""
-        self._append(output)
+        """Append the rows. A file that turns out to be torn is set apart, and the others are appended."""
+        rows: DataFrame | None = output
+        while rows is not None:
+            try:
+                self._append(rows)
+                return
+            except TreatyError as error:
+                if self.arrivals.read_again is None:
+                    raise
+                self.arrivals = self.arrivals.read_again(error)
+                rows = self.arrivals.rows
+        self._ensure_snapshot()
 
     def finish(self, changes: Changes, staged: None, counts: Counts, audit: Audit | None) -> StepSummary:
         """Record which files were read, and count the rows that were appended."""
-        run = self.current_run
-        remember_files(self.tables, self.declared.name, run.number)
-        stamp = run.stamp(self.table)
-        assert stamp is not None  # noqa: S101  it was published just now
-        rows = self.tables.changed_rows(self.table, run.number - 1, stamp).count()
-        counts = Counts(rows_in=rows)
-        return self.context.summary(Outcome.DONE, counts, why=changes.reason, remarks=self.arrivals.notes)
+        counts = Counts(rows_in=self._count_rows())
+        return self._summarize(self.context.summary(Outcome.DONE, counts, why=f"{self.arrivals.new:,} new"))
+
+    def _count_rows(self) -> int:
+        """Return the number of appended rows, which for most files is known from reading them."""
+        known = [entry.rows for entry in self.arrivals.entries if entry.outcome is FileOutcome.READ]
+        if known and None not in known:
+            return sum(filter(None, known))
+        stamp = self.current_run.stamp(self.table)
+        return 0 if stamp is None else self.tables.changed_rows(self.table, self.current_run.number - 1, stamp).count()
+
+    def _summarize(self, summary: StepSummary) -> StepSummary:
+        """Add the entries to the ledger, and return the summary with the files that were set apart."""
+        if not isinstance(self.declared.origin, Files):
+            return summary
+        arrivals = self.arrivals
+        self.current_run.ledger.add(self.declared.name, arrivals.entries, self.current_run.stamp(self.table))
+        remarks = tuple(entry.remark for entry in arrivals.left_out)
+        return replace(summary, remarks=remarks, set_apart=arrivals.set_apart, newly_set_apart=len(remarks))
 
     def _append(self, rows: DataFrame) -> None:
-        stamp = self.context.new_stamp({}, self.arrivals.extra)
-        self.current_run.stamps[self.table] = self.tables.append(self.table, rows, stamp)
+        """Append rows to a branch and publish it, if no other run has published since the known files were read.
+
+        The files and offsets that are known follow from the published rows, so that this condition makes sure that
+        nothing is read twice.
+        """
+        run = self.current_run
+        branch = self.tables.stage(self.table, run.number, run.stamp(self.table))
+        branch.also_count = (F.count_if(self._has_unknown_names).alias(_UNKNOWN_ROWS),)
+        branch.append(rows, self.context.new_stamp({}, self.arrivals.extra))
+        run.stamps[self.table] = branch.publish()
+        self.unknown_rows = int(branch.totals.get(_UNKNOWN_ROWS) or 0)
+
+    @property
+    def _has_unknown_names(self) -> Column:
+        """Whether a payload has a field that the contract does not; of long files, a part of the rows is looked at."""
+        names = unknown_names(self.declared, select_object(self.contract))
+        position = F.coalesce(F.col("position"), F.lit(0))
+        is_looked_at = (position <= F.lit(FULLY_CHECKED_ROWS)) | (position % F.lit(CHECKED_EVERY) == F.lit(0))
+        return F.when(is_looked_at, F.size(names) > F.lit(0))
+
+    def observe(self, changes: Changes, staged: None, counts: Counts, audit: Audit | None) -> Observations:
+        """Return the fields of payloads that the contract does not have; only if there are any, a job lists them."""
+        if not self.unknown_rows:
+            return Observations(drift=())
+        stamp = self.current_run.stamp(self.table)
+        if stamp is None:
+            return Observations()
+        rows = self.tables.changed_rows(self.table, self.current_run.number - 1, stamp)
+        names = rows.select(F.explode(unknown_names(self.declared, select_object(self.contract))).alias("name"))
+        groups = names.groupBy("name").count().orderBy(F.desc("count"), "name").limit(MAX_GROUPS)
+        return Observations(drift=unknown_fields([row["name"] for row in groups.collect()], self.contract))

@@ -22,13 +22,16 @@ from treaty.pipeline.project.declarations import Reconciliation, acceptances_tab
 from treaty.pipeline.run.changes import (
     AffectedInputs,
     Changes,
+    delete_keys,
     detect_changes,
+    gather_small,
     materialize,
     replace_keys,
     restrict_to_affected_keys,
+    stored_rows,
 )
 from treaty.pipeline.run.summary import Counts, StepSummary
-from treaty.pipeline.run.template import BranchStep
+from treaty.pipeline.run.template import BranchStep, outcome_totals
 from treaty.pipeline.tables import RUN, Staged, table_properties, with_comments
 from treaty.spark.columns import quoted_col
 
@@ -42,6 +45,8 @@ class ExceptionCounts:
     opened: int
     closed: int
     still_open: int
+    oldest: datetime | None = None
+    """When the oldest open exception was first seen."""
 
 
 class ReconciliationStep(BranchStep[Reconciliation, AffectedInputs, Reconciled]):
@@ -96,7 +101,7 @@ class ReconciliationStep(BranchStep[Reconciliation, AffectedInputs, Reconciled])
         """Write the rows in place of the rows of the same keys."""
         columns = with_comments(reconciled_columns(self.contract), self.contract)
         stamp = self.context.new_stamp(changes.reflects, {})
-        replace_keys(branch, output.rows, inputs.keys, columns, key_columns(self.contract), stamp)
+        replace_keys(branch, output.rows, inputs, columns, key_columns(self.contract), stamp, outcome_totals())
 
     def count(self, staged: Staged, audit: Audit | None) -> Counts:
         """Count the keys by outcome, and the exceptions that were opened and closed."""
@@ -105,41 +110,48 @@ class ReconciliationStep(BranchStep[Reconciliation, AffectedInputs, Reconciled])
 
     def reject(self, changes: Changes, staged: Staged, counts: Counts, audit: Audit) -> StepSummary:
         """Keep the branch for inspection; the exceptions are published already."""
-        summary = super().reject(changes, staged, counts, audit)
-        return replace(summary, exceptions_open=self.exceptions.still_open)
+        return self._with_exceptions(super().reject(changes, staged, counts, audit))
 
     def finish(self, changes: Changes, staged: Staged, counts: Counts, audit: Audit | None) -> StepSummary:
         """Return the summary with the number of open exceptions."""
-        summary = super().finish(changes, staged, counts, audit)
-        return replace(summary, exceptions_open=self.exceptions.still_open)
+        return self._with_exceptions(super().finish(changes, staged, counts, audit))
 
     def _publish_exceptions(self, inputs: AffectedInputs, output: Reconciled) -> ExceptionCounts:
         """Update the exceptions of the keys that were recomputed."""
         run, table = self.current_run, self._exceptions_table
-        before = self.tables.read(table)
+        branch = self.tables.stage(table, run.number)
+        before, size = self.tables.read(table, branch.base), self.tables.file_stats(table).rows
         keys = inputs.keys
         if keys is None:
             own = output.checked.select(*map(quoted_col, output.key))
             keys = own.unionByName(before.select(*map(quoted_col, output.key))).distinct()
-        rows = update_exceptions(output.exceptions, before, keys, _timestamp(run.now), run.number)
-        branch = self.tables.stage(table, run.number)
+        stored = stored_rows(before, inputs, output.key, size)
+        earlier = before if stored is None else stored
+        rows = update_exceptions(output.exceptions, earlier, keys, _timestamp(run.now), run.number)
         if inputs.keys is None:
             branch.delete_all()
         else:
-            branch.delete_keys(keys, output.key)
-        branch.append(rows, self.context.new_stamp({}, {}))
+            delete_keys(branch, inputs, output.key)
+        branch.append(rows.coalesce(1) if inputs.is_small else rows, self.context.new_stamp({}, {}))
         branch.publish()
         is_new, is_open = F.col(RUN) == F.lit(run.number), F.col("state") == "open"
         row = (
-            self.tables.read(table)
+            gather_small(self.tables.read(table), branch.file_stats.rows)
             .agg(
                 F.count_if(is_new & is_open & (F.col("first_seen") == _timestamp(run.now))).alias("opened"),
                 F.count_if(is_new & (F.col("state") == "resolved")).alias("closed"),
                 F.count_if(is_open).alias("open"),
+                F.min(F.when(is_open, F.unix_micros("first_seen"))).alias("oldest"),
             )
             .collect()[0]
         )
-        return ExceptionCounts(row["opened"], row["closed"], row["open"])
+        oldest = None if row["oldest"] is None else _EPOCH + timedelta(microseconds=row["oldest"])
+        return ExceptionCounts(row["opened"], row["closed"], row["open"], oldest)
+
+    def _with_exceptions(self, summary: StepSummary) -> StepSummary:
+        oldest = self.exceptions.oldest
+        age = None if oldest is None else max(0.0, (self.current_run.now - oldest).total_seconds())
+        return replace(summary, exceptions_open=self.exceptions.still_open, oldest_exception_age=age)
 
     @property
     def _exceptions_table(self) -> str:

@@ -1,4 +1,8 @@
-"""The run lock: one run of a project at a time. The operating system releases it when the process ends."""
+"""The run lock: one run in a folder at a time. The operating system releases it when the process ends.
+
+The lock file names its holder. If the next run finds a name there, that run has ended without releasing its lease,
+which can therefore be taken over at once (`lease.py`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import json
 import os
 import socket
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -27,6 +32,8 @@ class LockHolder:
     run: int
     since: str
     host: str
+    token: str = ""
+    """Distinguishes this process from all others."""
 
     def __str__(self) -> str:
         return f"run {self.run}, process {self.pid} on {self.host}, since {self.since}"
@@ -34,24 +41,28 @@ class LockHolder:
 
 def current_holder(run: int, now: datetime) -> LockHolder:
     """Return this process as the holder of a run."""
-    return LockHolder(os.getpid(), run, f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC", socket.gethostname())
+    return LockHolder(
+        os.getpid(), run, f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC", socket.gethostname(), uuid.uuid4().hex
+    )
 
 
 @contextmanager
 def hold_run_lock(
     project: Path, holder: LockHolder, wait: float = 0.0, on_wait: Callable[[LockHolder | None], None] | None = None
-) -> Iterator[None]:
+) -> Iterator[LockHolder | None]:
     """Hold the lock of a project, waiting up to `wait` seconds; `on_wait` is called once with the current holder.
 
-    Raises `Conflict` if the lock is still taken after that time.
+    Yields the last holder if it ended without releasing the lock, for example because it was killed. Raises
+    `Conflict` if the lock is still taken after that time.
     """
     path = project / LOCK
     descriptor = _open_lock_file(path)
     try:
         _acquire(descriptor, path, wait, on_wait)
+        ended = _read_holder(path)
         _write(descriptor, json.dumps(asdict(holder)))
         try:
-            yield
+            yield ended
         finally:
             _write(descriptor, "")
     finally:
@@ -73,7 +84,7 @@ def _acquire(descriptor: int, path: Path, wait: float, on_wait: Callable[[LockHo
     deadline, is_notified = time.monotonic() + wait, False
     while not _try_acquire(descriptor):
         if time.monotonic() >= deadline:
-            raise _already_running(_read_holder(path), wait)
+            raise already_running(_read_holder(path), wait)
         if on_wait is not None and not is_notified:
             on_wait(_read_holder(path))
             is_notified = True
@@ -88,12 +99,13 @@ def _try_acquire(descriptor: int) -> bool:
     return True
 
 
-def _already_running(holder: LockHolder | None, wait: float) -> Conflict:
+def already_running(holder: LockHolder | None, wait: float, hint: str = "") -> Conflict:
+    """Return the error of a run that would have to wait for another one."""
     other = "another run" if holder is None else str(holder)
     state = f"still running after {wait:g} s" if wait else "already running"
     return Conflict(
         f"this project is {state}: {other}; nothing was changed. "
-        "Try again when that run has ended, or wait for it with --wait SECONDS"
+        f"Try again when that run has ended, or wait for it with --wait SECONDS{hint}"
     )
 
 
@@ -105,6 +117,14 @@ def _write(descriptor: int, text: str) -> None:
 def _read_holder(path: Path) -> LockHolder | None:
     """Read the holder of a lock; None if it has not written its name yet."""
     try:
-        return LockHolder(**json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError):
+        return parse_holder(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def parse_holder(text: str) -> LockHolder | None:
+    """Return a holder from its JSON text; None if the text is not of a holder."""
+    try:
+        return LockHolder(**json.loads(text))
+    except (ValueError, TypeError):
         return None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,22 +14,28 @@ from typing import Any
 from treaty.contracts import Contract, Finding, Severity
 from treaty.contracts.versions import Line
 from treaty.errors import Refused, TreatyError
+from treaty.pipeline.maintenance import Retention
 from treaty.pipeline.plan import Layer, Plan, plan, select
 from treaty.pipeline.plan.steps import Step
 from treaty.pipeline.project.declarations import Project, place_at
 from treaty.pipeline.project.promotion import NOT_ACTIVE, PUBLISHED, UPSTREAM, check_status
 from treaty.pipeline.run.event_step import EventStep
+from treaty.pipeline.run.lease import hold_project
 from treaty.pipeline.run.product_step import ProductStep
 from treaty.pipeline.run.publication_step import publication_step
 from treaty.pipeline.run.raw_step import RawStep
 from treaty.pipeline.run.reconciliation_step import ReconciliationStep
-from treaty.pipeline.run.run_lock import LockHolder, current_holder, hold_run_lock
+from treaty.pipeline.run.run_lock import LockHolder
 from treaty.pipeline.run.step_context import Phase, ProgressListener, Run, StepContext, ignore_progress
 from treaty.pipeline.run.summary import Outcome, RunSummary, StepSummary
 from treaty.pipeline.run.template import LayerStep
-from treaty.pipeline.sources.known_files import ARRIVALS
-from treaty.pipeline.tables import Stamp, Tables
+from treaty.pipeline.run.upkeep import maintain_after_run
+from treaty.pipeline.sources import Ledger
+from treaty.pipeline.tables import ARRIVALS, ARRIVALS_LEDGER, Stamp, Tables
 from treaty.pipeline.tables.spark_errors import translate_errors
+from treaty.tracing import current_span, span
+
+MAX_LISTED_PROBLEMS = 10
 
 STEPS: Mapping[Layer, Callable[[StepContext, Any], LayerStep[Any, Any, Any, Any]]] = {
     Layer.RAW: RawStep,
@@ -47,12 +55,16 @@ class RunOptions:
     """Steps by name, as `select` takes them; empty: all steps."""
     rebuild: bool = False
     """Rebuild the selected steps in full, whatever changed."""
+    rejudge: bool = False
+    """Judge all raw rows of the selected events again; later steps recompute what that changes."""
     from_raw: bool = False
     """Leave the sources alone and rebuild from the raw tables."""
     wait: float = 0.0
     """Seconds to wait for another run of the project to end."""
     max_parallel_steps: int = 3
     """Number of steps that run at the same time; while Spark plans one, it can execute another."""
+    retention: Retention | None = None
+    """How much history is kept; None: the run does no housekeeping."""
 
 
 @dataclass(frozen=True)
@@ -81,24 +93,62 @@ def run_project(
     options, environment, now = options or RunOptions(), environment or RunEnvironment(), now or datetime.now(UTC)
     steps = executable_plan(project, contracts).steps
     chosen = [step for step in select(steps, options.select) if not (options.from_raw and step.layer is Layer.RAW)]
-    milliseconds = int(now.timestamp() * 1000)
-    with hold_run_lock(project.folder, current_holder(milliseconds, now), options.wait, environment.on_wait):
+    with open_run(tables, project, contracts, steps, environment, now, options.wait) as run:
+        summary = run_steps(
+            run, steps, chosen, rebuilt=_rebuilt_tables(chosen, options), max_parallel_steps=options.max_parallel_steps
+        )
+        summary = _save_ledger(run, summary)
+        if options.retention is None:
+            return summary
+        return replace(summary, maintenance=maintain_after_run(run, steps, summary, options.retention))
+
+
+@contextmanager
+def open_run(
+    tables: Tables,
+    project: Project,
+    contracts: Mapping[Line, Contract],
+    steps: Sequence[Step],
+    environment: RunEnvironment,
+    now: datetime,
+    wait: float = 0.0,
+) -> Iterator[Run]:
+    """Take the lock and the lease of a project, and open a run; wait up to `wait` seconds for another one."""
+    with hold_project(project.folder, tables.catalog, now, wait, environment.on_wait) as lease:
+        current_span().add_event("lock acquired")
+        tables = tables.guarded_by(lease.check)
         tables.create_namespaces((ARRIVALS, *Layer))
         stamps = {step.table: tables.stamp(step.table) for step in steps}
-        run = Run(
-            next_run_number(stamps.values(), milliseconds),
+        lease.raise_to(next_run_number(stamps.values(), lease.number))
+        yield Run(
+            lease.number,
             now,
             project,
             contracts,
             tables,
+            Ledger(tables, project.folder),
             environment.on_progress,
             environment.jdbc_password,
             environment.hash_secret,
             stamps,
         )
-        derived = (step.table for step in chosen if step.layer is not Layer.RAW)
-        rebuilt = frozenset(derived) if options.rebuild else frozenset()
-        return run_steps(run, steps, chosen, rebuilt=rebuilt, max_parallel_steps=options.max_parallel_steps)
+
+
+def _save_ledger(run: Run, summary: RunSummary) -> RunSummary:
+    """Write the ledger of arrivals. If that fails, the next run inspects the files again, and this run has failed."""
+    try:
+        run.ledger.save(run.number, run.now)
+    except TreatyError as error:
+        reasons = tuple(str(error).splitlines())
+        failed = StepSummary(ARRIVALS, Layer.RAW, Outcome.FAILED, table=ARRIVALS_LEDGER, reasons=reasons)
+        return replace(summary, steps=(*summary.steps, failed))
+    return summary
+
+
+def _rebuilt_tables(chosen: Iterable[Step], options: RunOptions) -> frozenset[str]:
+    if options.rebuild:
+        return frozenset(step.table for step in chosen if step.layer is not Layer.RAW)
+    return frozenset(step.table for step in chosen if options.rejudge and step.layer is Layer.EVENTS)
 
 
 def executable_plan(project: Project, contracts: dict[Line, Contract]) -> Plan:
@@ -106,14 +156,23 @@ def executable_plan(project: Project, contracts: dict[Line, Contract]) -> Plan:
     made = plan(project, contracts)
     errors = tuple(finding for finding in made.errors if finding.id != NOT_ACTIVE)
     if errors:
-        count = f"{len(errors)} problem{'s' * (len(errors) > 1)}"
-        raise Refused(f"the project cannot run: {count}; see treaty plan", errors)
+        raise Refused(f"the project cannot run:\n{_list_problems(errors)}", errors)
     return made
 
 
-def next_run_number(stamps: Iterable[Stamp | None], milliseconds: int) -> int:
-    """Return the number of a new run: the current time, but higher than every run in the tables."""
-    return max([milliseconds, *[stamp.run + 1 for stamp in stamps if stamp is not None]])
+def _list_problems(errors: Sequence[Finding]) -> str:
+    lines = [
+        f"  {finding.place}: {finding.message}" + (f"; {finding.hint}" if finding.hint else "")
+        for finding in errors[:MAX_LISTED_PROBLEMS]
+    ]
+    if more := len(errors) - len(lines):
+        lines.append(f"  and {more} more: treaty plan lists them")
+    return "\n".join(lines)
+
+
+def next_run_number(stamps: Iterable[Stamp | None], number: int) -> int:
+    """Return the number of a new run: that of its lease, but higher than every run in the tables."""
+    return max([number, *[stamp.run + 1 for stamp in stamps if stamp is not None]])
 
 
 def run_steps(
@@ -141,20 +200,24 @@ def _run_in_order(contexts: Sequence[StepContext], max_parallel_steps: int) -> d
             ready = [step for step in waiting if not unfinished & set(step.step.reads)]
             for step in ready[: max_parallel_steps - len(running)]:
                 waiting.remove(step)
-                running[pool.submit(_run_timed, step, done)] = step
+                running[pool.submit(copy_context().run, _run_timed, step, done)] = step
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 done[running.pop(future).table] = future.result()
     return done
 
 
 def _run_timed(step: StepContext, done: Mapping[str, StepSummary]) -> StepSummary:
-    step.report(Phase.STARTED)
-    started = time.monotonic()
-    summary = _run_or_skip(step, done)
-    step.report(Phase.ENDED, summary.outcome)
+    started, started_at = time.monotonic(), datetime.now(UTC)
+    with span("treaty.step", table=step.table, layer=step.step.layer, line=step.contract.line or "") as current:
+        step.report(Phase.STARTED)
+        summary = _run_or_skip(step, done)
+        step.report(Phase.ENDED, summary.outcome)
+        current.set(outcome=summary.outcome, rows_in=summary.counts.rows_in)
+        if not summary.outcome.is_good:
+            current.fail(summary.outcome)
     stamp = step.run.stamps.get(step.table)  # only if it is known already: reading it would cost a query
     published_at = stamp.committed_at if stamp else None
-    return replace(summary, seconds=time.monotonic() - started, published_at=published_at)
+    return replace(summary, seconds=time.monotonic() - started, started_at=started_at, published_at=published_at)
 
 
 def _run_or_skip(step: StepContext, done: Mapping[str, StepSummary]) -> StepSummary:
@@ -164,6 +227,8 @@ def _run_or_skip(step: StepContext, done: Mapping[str, StepSummary]) -> StepSumm
     if finding := _status_error(step):
         reason = f"{finding.message}; {finding.hint}" if finding.hint else finding.message
         return step.summary(Outcome.REFUSED, reasons=(reason,))
+    if foreign := step.run.tables.foreign_writes.get(step.table):  # also if there is nothing new
+        return step.summary(Outcome.FAILED, reasons=(foreign,))
     try:
         with translate_errors(step.table):  # counting and auditing can fail as writing can, for example on a full disk
             return STEPS[step.step.layer](step, step.step.declared).run()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,7 +14,9 @@ from treaty.contracts.versions import Line
 from treaty.pipeline.plan.steps import Key, Mode, Step
 from treaty.pipeline.project.declarations import Declared, Project
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
+from treaty.pipeline.sources import Ledger
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
+from treaty.tracing import current_span
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,12 +61,19 @@ class Run:
     project: Project
     contracts: Mapping[Line, Contract]
     tables: Tables
+    ledger: Ledger
+    """The files of all sources that this run and earlier ones have seen."""
     on_progress: ProgressListener = ignore_progress
     jdbc_password: str | None = field(default=None, repr=False)
     hash_secret: str | None = field(default=None, repr=False)
     """The secret from which the salts of hashed fields are derived."""
     stamps: dict[str, Stamp | None] = field(default_factory=dict)
     """Published stamps by table, as far as they were read; the run lock keeps other runs from publishing meanwhile."""
+    opened: float = field(default_factory=time.monotonic)
+
+    def clock(self) -> datetime:
+        """Return the current time by the clock of the run, which started at `now`."""
+        return self.now + timedelta(seconds=time.monotonic() - self.opened)
 
     def stamp(self, table: str) -> Stamp | None:
         """Return the stamp of the published state of a table."""
@@ -111,6 +121,7 @@ class StepContext:
 
     def report(self, phase: Phase, detail: str = "") -> None:
         """Report that the step has reached a phase."""
+        current_span().add_event(phase)
         self.run.on_progress(StepProgress(self.step.name, self.step.layer, phase, self.number, self.total, detail))
 
     def new_stamp(self, reflects: Mapping[str, int], extra: Mapping[str, str]) -> NewStamp:
@@ -121,4 +132,4 @@ class StepContext:
     def summary(self, outcome: Outcome, counts: Counts | None = None, **more: Any) -> StepSummary:
         """Return the summary of the step."""
         summary = StepSummary(self.step.name, self.step.layer, outcome, table=self.table, counts=counts or Counts())
-        return replace(summary, contract=self.contract.id, **more)
+        return replace(summary, contract=self.contract.id, line=self.contract.line or "", **more)

@@ -8,6 +8,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from treaty.pipeline.maintenance import Upkeep
+from treaty.pipeline.run.observations import Observations
+from treaty.spark.measures import RuleMeasure
+
 
 class Outcome(StrEnum):
     """How a step ended."""
@@ -80,12 +84,25 @@ class StepSummary:
     """The branch with the refused rows, for inspection."""
     contract: str = ""
     """The id of the contract of its rows."""
+    line: str = ""
+    """The line of that contract."""
     published_at: datetime | None = None
     """When the rows that readers see were published."""
     newest_age: float | None = None
     """Age of the newest row in seconds, if the contract names the element that measures it."""
     exceptions_open: int | None = None
     """Number of open exceptions after the step, for a reconciliation."""
+    set_apart: int | None = None
+    """Number of files that are set apart after the step, for a source of files."""
+    newly_set_apart: int = 0
+    """Number of files that this run has set apart; the remarks name them."""
+    oldest_exception_age: float | None = None
+    """Age of the oldest open exception in seconds, for a reconciliation."""
+    observed: Observations = field(default_factory=Observations)
+    """Lag, drift, violated rules and declared measures."""
+    rules: tuple[RuleMeasure, ...] = ()
+    """The results of the audit."""
+    started_at: datetime | None = None
 
     def as_data(self) -> dict[str, Any]:
         """Return the step as JSON data."""
@@ -101,6 +118,7 @@ class StepSummary:
             "reasons": list(self.reasons),
             "remarks": list(self.remarks),
             "branch": self.branch,
+            "set_apart": self.set_apart,
         }
 
 
@@ -113,6 +131,10 @@ class RunSummary:
     started_at: datetime
     seconds: float
     steps: tuple[StepSummary, ...]
+    maintenance: Upkeep | None = None
+    """The housekeeping after the steps; None if the run did none."""
+    last_known: tuple[str, ...] = ()
+    """Contracts that were used as last known, since the registry did not respond."""
 
     @property
     def succeeded(self) -> bool:
@@ -128,6 +150,21 @@ class RunSummary:
     def unsuccessful(self) -> tuple[StepSummary, ...]:
         """The steps that were refused or failed; skipped steps are left out, since their cause is another step."""
         return tuple(step for step in self.steps if step.outcome in (Outcome.REFUSED, Outcome.FAILED))
+
+    @property
+    def remarks(self) -> int:
+        """Number of remarks on all steps."""
+        return sum(len(step.remarks) for step in self.steps)
+
+    @property
+    def newly_set_apart(self) -> int:
+        """Number of files that this run has set apart."""
+        return sum(step.newly_set_apart for step in self.steps)
+
+    @property
+    def set_apart(self) -> int:
+        """Number of files that are set apart, by this run or an earlier one."""
+        return sum(step.set_apart or 0 for step in self.steps)
 
     def count(self, outcome: Outcome) -> int:
         """Return the number of steps with an outcome."""
@@ -150,5 +187,9 @@ class RunSummary:
             "seconds": round(self.seconds, 3),
             "outcomes": {outcome.value: self.count(outcome) for outcome in Outcome},
             "totals": dict(self.totals.items()),
+            "last_known": list(self.last_known),
+            "remarks": self.remarks,
+            "set_apart": self.set_apart,
             "steps": [step.as_data() for step in self.steps],
+            "maintenance": self.maintenance.as_data() if self.maintenance else None,
         }

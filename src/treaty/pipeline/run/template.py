@@ -8,23 +8,41 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from pyspark.sql import DataFrame
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from treaty.errors import TreatyError
 from treaty.pipeline.layers.audit import Audit, Keys, audit
+from treaty.pipeline.layers.event_time import EVENT_TIMES, event_time_totals
 from treaty.pipeline.project.declarations import Declared
-from treaty.pipeline.run.changes import Changes, detect_changes
+from treaty.pipeline.run.changes import Changes, detect_changes, gather_small
+from treaty.pipeline.run.observations import (
+    Observations,
+    broken_rules,
+    count_violations,
+    measure_lag,
+    payload_drift,
+    semantic_values,
+    table_drift,
+)
 from treaty.pipeline.run.step_context import Phase, StepContext
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.tables import OUTCOME, RUN, Staged
+from treaty.spark.columns import VIOLATIONS_COLUMN
 
 DeclaredT = TypeVar("DeclaredT", bound=Declared)
 InputsT = TypeVar("InputsT")
 OutputT = TypeVar("OutputT")
 StagedT = TypeVar("StagedT")
+
+
+OUTCOMES = ("accepted", "duplicate", "conflicting", "quarantined", "valid", "resolved", "held", "deleted")
+"""The outcomes that rows of a step can have."""
 
 
 class LayerStep(ABC, Generic[DeclaredT, InputsT, OutputT, StagedT]):
@@ -52,10 +70,14 @@ class LayerStep(ABC, Generic[DeclaredT, InputsT, OutputT, StagedT]):
         if audit is not None:
             self.context.report(Phase.AUDITED, audit.verdict)
             if not audit.passed:
-                return self.reject(changes, staged, counts, audit)
+                refused = self.reject(changes, staged, counts, audit)
+                return replace(refused, observed=Observations(refused=broken_rules(audit)), rules=audit.results)
         self.publish(changes, staged, output)
         self.context.report(Phase.PUBLISHED)
-        return self.finish(changes, staged, counts, audit)
+        summary = replace(self.finish(changes, staged, counts, audit), rules=audit.results if audit else ())
+        with suppress(TreatyError, PySparkException):  # the rows are published, whatever can be observed of them
+            return replace(summary, observed=self.observe(changes, staged, counts, audit))
+        return summary
 
     def detect_changes(self) -> Changes:
         """Compare the inputs with what the table reflects."""
@@ -92,6 +114,10 @@ class LayerStep(ABC, Generic[DeclaredT, InputsT, OutputT, StagedT]):
     def publish(self, changes: Changes, staged: StagedT, output: OutputT) -> None:
         """Make the staged rows visible to readers, in one commit."""
 
+    def observe(self, changes: Changes, staged: StagedT, counts: Counts, audit: Audit | None) -> Observations:
+        """Return what is observed of the rows that were published."""
+        return Observations(semantic=audit.measured if audit else ())
+
     def reject(self, changes: Changes, staged: StagedT, counts: Counts, audit: Audit) -> StepSummary:
         """Leave the published rows as they are."""
         return self.context.summary(
@@ -116,7 +142,9 @@ class BranchStep(LayerStep[DeclaredT, InputsT, OutputT, Staged]):
 
     def stage(self, changes: Changes, inputs: InputsT, output: OutputT) -> Staged:
         """Open a branch and write the rows to it."""
-        branch = self.tables.stage(self.table, self.current_run.number)
+        branch = self.tables.stage(self.table, self.current_run.number, changes.published)
+        if not changes.is_full:  # a rebuild writes rows that readers have seen before
+            branch.also_count = event_time_totals(self.contract, self._is_audited)
         self.context.report(Phase.STAGED, changes.reason)
         self.write(branch, changes, inputs, output)
         self.context.report(Phase.WRITTEN)
@@ -124,16 +152,40 @@ class BranchStep(LayerStep[DeclaredT, InputsT, OutputT, Staged]):
 
     def audit(self, staged: Staged, inputs: InputsT, output: OutputT) -> Audit | None:
         """Audit the whole table as it would be published."""
-        rows = staged.read().where(F.col(OUTCOME) == F.lit(self.audited_outcome))
+        table = gather_small(staged.read(), staged.count_stored())
+        rows = table.where(F.col(OUTCOME) == F.lit(self.audited_outcome))
         return audit(rows, self.contract, self.current_run.now, keys=Keys.REPLACED)
 
     def count(self, staged: Staged, audit: Audit | None) -> Counts:
         """Count the rows that this run wrote, by outcome."""
-        return count_outcomes(staged.read(), self.current_run.number)
+        return count_outcomes(staged)
 
     def publish(self, changes: Changes, staged: Staged, output: OutputT) -> None:
         """Move `main` to the branch."""
         self.current_run.stamps[self.table] = staged.publish()
+
+    @property
+    def _is_audited(self) -> Column | None:
+        return F.col(OUTCOME) == F.lit(self.audited_outcome) if self.audited_outcome else None
+
+    def observe(self, changes: Changes, staged: Staged, counts: Counts, audit: Audit | None) -> Observations:
+        """Return the lag, the rules that rows were quarantined by, drift of the table, and the declared measures."""
+        violations: dict[str, int] = {}
+        if counts.quarantined and VIOLATIONS_COLUMN in staged.columns.names:
+            violations = count_violations(self.written_rows(staged).where(F.col(OUTCOME) == F.lit("quarantined")))
+        elif counts.quarantined and audit:
+            violations = {one.rule.id: one.violating_rows for one in audit.results if one.violating_rows}
+        judged = counts.accepted + counts.valid + counts.published + counts.quarantined
+        return Observations(
+            measure_lag(staged.totals.get(EVENT_TIMES), self.current_run.clock(), self.contract),
+            violations,
+            semantic_values(self.contract, audit, violations, judged),
+            (*table_drift(staged.columns, self.contract), *payload_drift(violations, counts.rows_in)),
+        )
+
+    def written_rows(self, staged: Staged) -> DataFrame:
+        """Return the rows that this run wrote to a table that names the run of each row."""
+        return self.tables.read(self.table).where(F.col(RUN) == F.lit(staged.run))
 
     def reject(self, changes: Changes, staged: Staged, counts: Counts, audit: Audit) -> StepSummary:
         """Leave the published rows as they are, and keep the branch for inspection."""
@@ -141,21 +193,31 @@ class BranchStep(LayerStep[DeclaredT, InputsT, OutputT, Staged]):
         return replace(super().reject(changes, staged, counts, audit), mode=changes.mode, branch=branch)
 
     def finish(self, changes: Changes, staged: Staged, counts: Counts, audit: Audit | None) -> StepSummary:
-        """Compact the table if it needs that, and return the summary."""
-        if staged.file_stats.needs_compaction:
-            self.tables.compact(self.table)
-            del self.current_run.stamps[self.table]  # compaction made a new snapshot
+        """Return the summary, with how the step was computed."""
         summary = super().finish(changes, staged, counts, audit)
         return replace(summary, mode=changes.mode, newest_age=audit.newest_age if audit else None)
 
 
-def count_outcomes(rows: DataFrame, run: int, sums: Mapping[str, str] | None = None) -> Counts:
-    """Count the rows of a run by outcome; `sums` maps names of further counts to the columns that are added up."""
-    summed = {name: F.coalesce(F.sum(column), F.lit(0)).alias(name) for name, column in (sums or {}).items()}
-    groups = rows.where(F.col(RUN) == F.lit(run)).groupBy(OUTCOME).agg(F.count("*").alias("rows"), *summed.values())
+def outcome_totals(sums: Mapping[str, str] | None = None) -> list[Column]:
+    """Return what is counted while rows are written: rows by outcome, and the sums of some columns by name."""
+    outcomes = [F.count_if(F.col(OUTCOME) == F.lit(name)).alias(name) for name in OUTCOMES]
+    return [*outcomes, *_sums(sums)]
+
+
+def count_outcomes(staged: Staged, sums: Mapping[str, str] | None = None) -> Counts:
+    """Count the rows of a run by outcome: from the totals of the write, or by a query where Spark has none."""
+    totals = {name: int(total or 0) for name, total in staged.totals.items() if name != EVENT_TIMES}
+    if totals:
+        return Counts(**totals)
+    rows = staged.read().where(F.col(RUN) == F.lit(staged.run))
+    groups = rows.groupBy(OUTCOME).agg(F.count("*").alias("rows"), *_sums(sums))
     counts: dict[str, int] = {}
     for row in groups.collect():
         counts[row[OUTCOME]] = row["rows"]
-        for name in summed:
+        for name in sums or {}:
             counts[name] = counts.get(name, 0) + row[name]
     return Counts(**counts)
+
+
+def _sums(sums: Mapping[str, str] | None) -> list[Column]:
+    return [F.coalesce(F.sum(column), F.lit(0)).alias(name) for name, column in (sums or {}).items()]

@@ -13,15 +13,18 @@ from typing import TypeAlias
 from pyspark.sql import DataFrame
 
 from treaty.pipeline.project.declarations import Form, Publication
-from treaty.pipeline.sinks.feed_delivery import Consignment, Delivery, deliver_feed
+from treaty.pipeline.sinks.feed_delivery import Consignment, Delivery, deliver_feed, find_delivery
 from treaty.pipeline.sinks.feed_folder import Content, DataFile, FeedFolder, Manifest
 
-Sink: TypeAlias = Callable[[DataFrame, Publication, Consignment], Delivery]
+Sink: TypeAlias = Callable[[Callable[[], DataFrame], Publication, Consignment], Delivery]
+"""Delivers rows; they are read only if they were not delivered before."""
 
 
-def _deliver_publication_feed(rows: DataFrame, publication: Publication, consignment: Consignment) -> Delivery:
+def _deliver_publication_feed(
+    read_rows: Callable[[], DataFrame], publication: Publication, consignment: Consignment
+) -> Delivery:
     assert publication.feed is not None  # noqa: S101  the reader of declarations requires it for this form
-    return deliver_feed(rows, publication.feed, consignment)
+    return find_delivery(publication.feed, consignment) or deliver_feed(read_rows(), publication.feed, consignment)
 
 
 SINKS: Mapping[Form, Sink] = {Form.FEED: _deliver_publication_feed}

@@ -63,16 +63,30 @@ class Delivery:
     """Whether it was written now; False if an earlier attempt had completed it."""
 
 
-def deliver_feed(rows: DataFrame, feed: Feed, what: Consignment) -> Delivery:
-    """Deliver audited rows as files, unless their run was delivered before."""
+def find_delivery(feed: Feed, what: Consignment) -> Delivery | None:
+    """Return the complete delivery of a run, if there is one; `latest.json` names the newest delivery afterwards."""
     folder = FeedFolder.of(feed, what.table)
-    existing = folder.delivered(what.run)
+    manifest = folder.delivered(what.run)
+    if manifest is None:
+        return None
     try:
-        manifest = existing or _write_delivery(rows, feed, what, folder)
         _point_at_latest(folder)
     except OSError as error:
         raise Unavailable(f"cannot deliver to {folder.path}: {error.strerror}") from None
-    return Delivery(manifest, folder.of_run(what.run), is_new=existing is None)
+    return Delivery(manifest, folder.of_run(what.run), is_new=False)
+
+
+def deliver_feed(rows: DataFrame, feed: Feed, what: Consignment) -> Delivery:
+    """Deliver audited rows as files, unless their run was delivered before."""
+    if (existing := find_delivery(feed, what)) is not None:
+        return existing
+    folder = FeedFolder.of(feed, what.table)
+    try:
+        manifest = _write_delivery(rows, feed, what, folder)
+        _point_at_latest(folder)
+    except OSError as error:
+        raise Unavailable(f"cannot deliver to {folder.path}: {error.strerror}") from None
+    return Delivery(manifest, folder.of_run(what.run), is_new=True)
 
 
 def _point_at_latest(folder: FeedFolder) -> None:

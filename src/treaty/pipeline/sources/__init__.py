@@ -9,9 +9,10 @@ from pyspark.sql import SparkSession
 
 from treaty.pipeline.project.declarations import Files, Jdbc, Source
 from treaty.pipeline.sources.arrivals import ArrivalRequest, Arrivals
-from treaty.pipeline.sources.files import new_in_files
+from treaty.pipeline.sources.file_listing import is_listed_by_spark
+from treaty.pipeline.sources.files import find_new_files, new_in_files
 from treaty.pipeline.sources.jdbc import new_in_table
-from treaty.pipeline.sources.known_files import files_table, known_files, remember_files
+from treaty.pipeline.sources.ledger import NO_FILES, FileOutcome, KnownFiles, Ledger, SeenFiles
 
 KINDS: Mapping[type[Any], Callable[[SparkSession, Source, Any, ArrivalRequest], Arrivals]] = {
     Files: new_in_files,
@@ -25,4 +26,16 @@ def read_arrivals(spark: SparkSession, source: Source, request: ArrivalRequest) 
     return KINDS[type(source.origin)](spark, source, source.origin, request)
 
 
-__all__ = ["KINDS", "Arrivals", "ArrivalRequest", "files_table", "known_files", "read_arrivals", "remember_files"]
+__all__ = [
+    "KINDS",
+    "NO_FILES",
+    "ArrivalRequest",
+    "Arrivals",
+    "FileOutcome",
+    "KnownFiles",
+    "Ledger",
+    "SeenFiles",
+    "find_new_files",
+    "is_listed_by_spark",
+    "read_arrivals",
+]

@@ -6,7 +6,6 @@ transaction commits later with a lower value is missed: use a column whose value
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,12 +17,11 @@ from treaty.pipeline.layers.raw import raw_rows
 from treaty.pipeline.project.declarations import Jdbc, Source
 from treaty.pipeline.sources.arrivals import ArrivalRequest, Arrivals, encoded_as, json_payload
 from treaty.spark.columns import quoted_col
-from treaty.spark.readers import Database
+from treaty.spark.readers import Database, resolve_jdbc_url
 from treaty.spark.readers.read_errors import explain_errors
 
 HIGHEST = "highest"
 """The key of the highest value in the stamp."""
-_SQLITE = "jdbc:sqlite:"
 _FETCH_SIZE = "10000"
 _TIMESTAMP_FORMAT = "yyyy-MM-dd HH:mm:ss.SSSSSSXXX"
 
@@ -31,30 +29,24 @@ _TIMESTAMP_FORMAT = "yyyy-MM-dd HH:mm:ss.SSSSSSXXX"
 def new_in_table(spark: SparkSession, source: Source, origin: Jdbc, request: ArrivalRequest) -> Arrivals:
     """Return the rows above the highest value that was read before."""
     what = Database(origin.url, origin.table)
-    _refuse_missing_file(origin.url)
+    url = resolve_jdbc_url(origin.url)
     with explain_errors(what):
-        table = _open_table(spark, origin, request.password)
+        table = _open_table(spark, url, origin, request.password)
         column = _find_column(table, origin)
         low = request.before.extra.get(HIGHEST) if request.before else None
         new = table if low is None else table.where(quoted_col(column.name) > F.lit(low).cast(column.dataType))
         high = _highest(new, column)
         if high is None:
-            return Arrivals(notes=(f"nothing new in {what}",))
+            return Arrivals()
         # rows that are committed from now on are left to the next run, so that the value and the rows match
         rows = new.where(quoted_col(column.name) <= F.lit(high).cast(column.dataType))
         records = _records(rows, column, str(what))
     return Arrivals(raw_rows(records, source.name, request.run, request.arrived_at), 1, extra={HIGHEST: high})
 
 
-def _refuse_missing_file(url: str) -> None:
-    file = url.removeprefix(_SQLITE).partition("?")[0]
-    if url.startswith(_SQLITE) and not Path(file).is_file():
-        raise NotFound(f"there is no database at {file}")  # the driver would create an empty one
-
-
-def _open_table(spark: SparkSession, origin: Jdbc, password: str | None) -> DataFrame:
+def _open_table(spark: SparkSession, url: str, origin: Jdbc, password: str | None) -> DataFrame:
     login = {"user": origin.user, "password": password}
-    options = {"url": origin.url, "dbtable": origin.table, "fetchsize": _FETCH_SIZE}
+    options = {"url": url, "dbtable": origin.table, "fetchsize": _FETCH_SIZE}
     credentials = {name: value for name, value in login.items() if value is not None}
     return spark.read.format("jdbc").options(**options, **credentials).load()
 

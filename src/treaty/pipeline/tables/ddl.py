@@ -11,11 +11,9 @@ from pyspark.sql import types as spark
 from treaty.contracts.sql_quoting import identifier_problem, quote_identifier
 from treaty.errors import Conflict, InvalidDocument
 from treaty.pipeline.tables.layout import TableNamespace
+from treaty.pipeline.tables.schema_conversion import COMMENT
 from treaty.pipeline.tables.snapshots import PREFIX, NewStamp, Stamp, parse_stamp
 from treaty.pipeline.tables.spark_errors import translate_errors
-
-COMMENT = "comment"
-"""The key of a column's comment in its metadata."""
 
 _ICEBERG_TYPES: dict[type[spark.DataType], spark.DataType] = {
     spark.ByteType: spark.IntegerType(),

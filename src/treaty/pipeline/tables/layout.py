@@ -13,13 +13,20 @@ OUTCOME = "_outcome"
 CURRENT_OUTCOMES = ("accepted", "valid", "resolved")
 """The outcomes of rows that later steps read."""
 
+ARRIVALS = "arrivals"
+"""The namespace of the ledger of arrivals."""
+ARRIVALS_LEDGER = f"{ARRIVALS}._files"
+"""The table with the files of all sources; no source can have its name."""
+
 _EVERY_TABLE = {
     "format-version": "2",
     "write.delete.mode": "merge-on-read",  # writing a change costs as much as the change
     "write.update.mode": "merge-on-read",
     "write.merge.mode": "merge-on-read",
+    "write.delete.distribution-mode": "none",  # each task deletes from the files that it reads, without a shuffle
     "write.metadata.delete-after-commit.enabled": "true",
-    "write.metadata.previous-versions-max": "50",
+    "write.metadata.previous-versions-max": "20",
+    "commit.manifest.min-count-to-merge": "20",  # every commit adds a manifest, and readers open all of them
 }
 _FEW_PARTITIONS = {"write.distribution-mode": "none", "write.spark.fanout.enabled": "true"}
 """For tables with a handful of partitions: rows go to their files without a shuffle."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
+from datetime import datetime
 
 from treaty.errors import Conflict
+from treaty.formats.catalog_properties import PREFIX as PREFIX
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MAIN = "main"
-_REWRITTEN = "replace"
+MAIN = "main"
+"""The branch that readers see."""
+REWRITTEN = "replace"
 """The operation of a snapshot that rewrote files and left the rows as they were."""
 
 
@@ -31,15 +29,16 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class History:
-    """The snapshots of a table, and the head of each branch."""
+    """The snapshots of a table, and the snapshot of each branch and tag."""
 
     snapshots: Mapping[int, Snapshot]
     branches: Mapping[str, int]
+    tags: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def head(self) -> int | None:
         """The id of the snapshot that readers see."""
-        return self.branches.get(_MAIN)
+        return self.branches.get(MAIN)
 
     def stamps(self, head: int | None = None) -> Iterator[Stamp]:
         """Yield the stamps of a snapshot and its ancestors, newest first; by default from the published snapshot.
@@ -48,7 +47,7 @@ class History:
         """
         rewritten: int | None = None
         for snapshot in self.ancestors(self.head if head is None else head):
-            if snapshot.operation == _REWRITTEN:
+            if snapshot.operation == REWRITTEN:
                 rewritten = rewritten or snapshot.id
                 continue
             stamp = parse_stamp(snapshot.summary, rewritten or snapshot.id, snapshot.committed_at)
@@ -65,36 +64,11 @@ class History:
 
     def unstamped_head(self) -> Snapshot | None:
         """Return the newest snapshot if it was not written by a run."""
-        newest = next((snapshot for snapshot in self.ancestors(self.head) if snapshot.operation != _REWRITTEN), None)
+        newest = next((snapshot for snapshot in self.ancestors(self.head) if snapshot.operation != REWRITTEN), None)
         if newest is None or parse_stamp(newest.summary, newest.id, newest.committed_at) is not None:
             return None
         is_first = newest.parent is None and newest.summary.get("total-records") == "0"
         return None if is_first else newest
-
-
-def history_of(spark: SparkSession, name: str) -> History:
-    """Read the snapshots and branches of a table in one query. Branches come first, so that their snapshots exist."""
-    branches = spark.table(f"{name}.refs").where("type = 'BRANCH'").select("name", "snapshot_id")
-    committed = F.unix_micros("committed_at").alias("committed")
-    snapshots = spark.table(f"{name}.snapshots").select("snapshot_id", "parent_id", "operation", committed, "summary")
-    rows = branches.unionByName(snapshots, allowMissingColumns=True).collect()
-    parsed = (
-        Snapshot(
-            row["snapshot_id"],
-            row["parent_id"],
-            row["operation"],
-            _EPOCH + timedelta(microseconds=row["committed"]),
-            row["summary"],
-        )
-        for row in rows
-        if row["name"] is None
-    )
-    heads = {row["name"]: row["snapshot_id"] for row in rows if row["name"] is not None}
-    return History({snapshot.id: snapshot for snapshot in parsed}, heads)
-
-
-PREFIX = "treaty."
-"""Prefix of our properties, so that they do not clash with those of Iceberg."""
 
 
 @dataclass(frozen=True)

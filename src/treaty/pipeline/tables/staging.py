@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.errors import Conflict, InvalidDocument
-from treaty.pipeline.tables.ddl import quoted
-from treaty.pipeline.tables.layout import RUN, FileStats, TableNamespace, file_stats_of
-from treaty.pipeline.tables.snapshots import History, NewStamp, Stamp, history_of
+from treaty.pipeline.tables.ddl import literal, quoted
+from treaty.pipeline.tables.layout import RUN, FileStats, file_stats_of
+from treaty.pipeline.tables.snapshots import MAIN, History, NewStamp, Stamp
 from treaty.pipeline.tables.spark_errors import translate_errors
+from treaty.pipeline.tables.table_catalog import Commit, Requirement, TableCatalog, TableState
 from treaty.spark.columns import quoted_col
 
 _RUN_BRANCH = "run_"
@@ -24,18 +26,31 @@ class Staged:
     """The branch of a run. It starts at the published snapshot with the stamp `base`."""
 
     def __init__(
-        self, spark: SparkSession, namespace: TableNamespace, table: str, run: int, base: Stamp | None
+        self,
+        spark: SparkSession,
+        catalog: TableCatalog,
+        table: str,
+        run: int,
+        state: TableState,
+        check: Callable[[], None],
     ) -> None:
         self.table = table
         self.run = run
-        self.base = base
+        self.base = state.stamp
         self.file_stats = FileStats()
         """File statistics of the table, known once the branch is published."""
         self._spark = spark
-        self._namespace = namespace
-        self._name = namespace.full_name(table)
+        self._catalog = catalog
+        self._name = catalog.namespace.full_name(table)
         self._branch = f"{_RUN_BRANCH}{run}"
         self._rows = f"{self._name}.branch_{self._branch}"
+        self._head = state.history.head
+        self.columns = state.columns
+        """The columns of the table."""
+        self.also_count: Sequence[Column] = ()
+        """Further totals to count while the rows of the run are written."""
+        self._check = check
+        self._observed: Observation | None = None
 
     def delete_all(self) -> None:
         """Delete all rows."""
@@ -55,74 +70,96 @@ class Staged:
             finally:
                 self._spark.catalog.dropTempView(view)
 
-    def append(self, rows: DataFrame, stamp: NewStamp) -> None:
-        """Append rows and stamp the branch; an empty frame stamps it too."""
+    def delete_values(self, column: str, values: Sequence[str | int]) -> None:
+        """Delete the rows with one of a few values in a column; files without them are not read."""
+        listed = ", ".join(str(value) if isinstance(value, int) else literal(value) for value in values)
+        with translate_errors(self.table):
+            self._spark.sql(f"DELETE FROM {self._rows} WHERE {quoted(column)} IN ({listed})").collect()  # noqa: S608
+
+    def append(self, rows: DataFrame, stamp: NewStamp, totals: Sequence[Column] = ()) -> None:
+        """Append rows, count the `totals` meanwhile, and stamp the branch; an empty frame stamps it too."""
         if stamp.run != self.run:
             raise Conflict(f"the branch of run {self.run} in {self.table} does not accept rows of run {stamp.run}")
         with translate_errors(self.table):
-            append_rows(rows, self._spark.table(self._name).schema, self._rows, self.table, stamp)
+            append_rows(self._observe(rows, totals), self.columns, self._rows, self.table, stamp)
 
-    def supersede(self, rows: DataFrame, on: Sequence[str], stamp: NewStamp) -> None:
+    def supersede(self, rows: DataFrame, on: Sequence[str], stamp: NewStamp, totals: Sequence[Column] = ()) -> None:
         """Append rows, then delete older rows with the same keys; the new rows are computed once."""
         same = " AND ".join(f"old.{quoted(name)} <=> new.{quoted(name)}" for name in on)
         with translate_errors(self.table):
-            columns = self._spark.table(self._name).schema
-            append_rows(rows, columns, self._rows, self.table, None)
+            append_rows(self._observe(rows, totals), self.columns, self._rows, self.table, None)
             self._spark.sql(
                 f"DELETE FROM {self._rows} AS old WHERE old.{RUN} <> {self.run} AND EXISTS "  # noqa: S608
                 f"(SELECT 1 FROM {self._rows} AS new WHERE new.{RUN} = {self.run} AND {same})"
             ).collect()
-        self.append(self._spark.createDataFrame([], columns), stamp)
+        self.append(self._spark.createDataFrame([], self.columns), stamp)
+
+    @property
+    def totals(self) -> Mapping[str, Any]:
+        """What was counted while rows were written, by the names of the totals; empty if Spark did not return it."""
+        with translate_errors(self.table):
+            return self._observed.get if self._observed is not None else {}
+
+    def _observe(self, rows: DataFrame, totals: Sequence[Column]) -> DataFrame:
+        counted = (*totals, *self.also_count)
+        if not counted or self._observed is not None:  # a second commit only stamps the branch
+            return rows
+        self._observed = Observation()
+        return rows.observe(self._observed, *counted)
 
     def read(self) -> DataFrame:
         """Return all rows of the table as they would be published."""
         with translate_errors(self.table):
             return self._spark.table(self._rows)
 
+    def count_stored(self) -> int:
+        """Return the number of rows in the files of the branch, deleted ones included, from its metadata."""
+        state = self._catalog.load(self.table)
+        head = state.history.branches.get(self._branch) if state else None
+        return file_stats_of(state.history.snapshots[head].summary).rows if state and head is not None else 0
+
     def publish(self) -> Stamp:
-        """Fast-forward `main` to the branch, so that readers see it; this fails if `main` has moved."""
-        with translate_errors(self.table):
-            history = history_of(self._spark, self._name)
-            staged = history.branches.get(self._branch)
-            stamp = None if staged is None else next(history.stamps(staged), None)
-            if staged is None or stamp is None or stamp.run != self.run or stamp.snapshot != staged:
-                raise Conflict(
-                    f"run {self.run} has no complete branch in {self.table}, so nothing was published; run again"
-                )
-            self._spark.sql(
-                f"CALL {self._namespace.catalog}.system.fast_forward"
-                f"('{self._namespace.name_in_catalog(self.table)}', 'main', '{self._branch}')"
-            ).collect()
-            self._drop(self._branch)
-            self.file_stats = file_stats_of(history.snapshots[staged].summary)
-            return stamp
+        """Move `main` to the branch and drop the branch, in one commit; this fails if `main` has moved."""
+        state = self._catalog.load(self.table)
+        history = state.history if state else History({}, {})
+        staged = history.branches.get(self._branch)
+        stamp = None if staged is None else next(history.stamps(staged), None)
+        if staged is None or stamp is None or stamp.run != self.run or stamp.snapshot != staged:
+            raise Conflict(
+                f"run {self.run} has no complete branch in {self.table}, so nothing was published; run again"
+            )
+        self._check()
+        is_unmoved = Requirement(MAIN, self._head), Requirement(self._branch, staged)
+        self._catalog.commit(self.table, Commit(is_unmoved, branches={MAIN: staged}, drop=(self._branch,)))
+        self.file_stats = file_stats_of(history.snapshots[staged].summary)
+        return stamp
 
     def abandon(self) -> str:
         """Keep the branch for inspection under another name, which is returned; older failed branches are dropped."""
         failed_branch = f"{_FAILED_BRANCH}{self.run}"
-        with translate_errors(self.table):
-            branches = history_of(self._spark, self._name).branches
-            if self._branch not in branches:
-                raise Conflict(f"the branch of run {self.run} in {self.table} no longer exists; nothing was published")
-            self._spark.sql(
-                f"ALTER TABLE {self._name} CREATE OR REPLACE BRANCH {failed_branch} "
-                f"AS OF VERSION {branches[self._branch]}"
-            )
-            for name in branches:
-                if name == self._branch or (name.startswith(_FAILED_BRANCH) and name != failed_branch):
-                    self._drop(name)
+        state = self._catalog.load(self.table)
+        branches = state.history.branches if state else {}
+        if self._branch not in branches:
+            raise Conflict(f"the branch of run {self.run} in {self.table} no longer exists; nothing was published")
+        older = [name for name in branches if name.startswith(_FAILED_BRANCH) and name != failed_branch]
+        self._catalog.commit(
+            self.table,
+            Commit(branches={failed_branch: branches[self._branch]}, drop=(self._branch, *older)),
+        )
         return failed_branch
 
-    def _drop(self, branch: str) -> None:
-        self._spark.sql(f"ALTER TABLE {self._name} DROP BRANCH IF EXISTS {branch}")
 
-
-def open_branch(spark: SparkSession, name: str, history: History, run: int) -> None:
+def open_branch(spark: SparkSession, catalog: TableCatalog, table: str, run: int, history: History) -> None:
     """Create the branch of a run from `main`, and drop branches of runs that were interrupted."""
-    for branch in history.branches:
-        if branch.startswith(_RUN_BRANCH):
-            spark.sql(f"ALTER TABLE {name} DROP BRANCH IF EXISTS {branch}")
-    spark.sql(f"ALTER TABLE {name} CREATE BRANCH {_RUN_BRANCH}{run}")
+    branch, old = f"{_RUN_BRANCH}{run}", tuple(name for name in history.branches if name.startswith(_RUN_BRANCH))
+    if history.head is not None:
+        unmoved = (Requirement(MAIN, history.head),)
+        catalog.commit(table, Commit(unmoved, branches={branch: history.head}, drop=tuple(set(old) - {branch})))
+        return
+    if old:
+        catalog.commit(table, Commit(drop=old))
+    with translate_errors(table):  # a table without rows has no snapshot to start from; Spark creates an empty one
+        spark.sql(f"ALTER TABLE {catalog.namespace.full_name(table)} CREATE BRANCH {branch}")
 
 
 def append_rows(rows: DataFrame, columns: spark.StructType, to: str, table: str, stamp: NewStamp | None) -> None:

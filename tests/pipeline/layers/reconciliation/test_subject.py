@@ -48,7 +48,7 @@ REFUSED: list[tuple[Change, str]] = [
     (_holds("row_number() OVER (ORDER BY gross) = 1"), "an expression cannot contain a window function"),
     (_holds("rand() < 0.5"), "rand gives a different value in every run"),
     (_holds("current_timestamp() > placed_at"), "current_timestamp gives the time of the run"),
-    (_holds("gros > 1"), "there is no column gros; did you mean gross?"),
+    (_holds("gros > 1"), "there is no column gros; did you mean 'gross'?"),
     (_holds("order.nothing > 1"), "there is no column order.nothing"),
     (_holds("gross >"), "this cannot be parsed"),
     (_holds("gross + 1"), "sound must be a condition, but is decimal"),

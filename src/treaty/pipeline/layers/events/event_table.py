@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract
@@ -15,10 +17,14 @@ from treaty.spark.violations import VIOLATIONS_TYPE
 
 OUTCOME = "_outcome"
 FILE, POSITION, ARRIVED_AT, RAW_RUN = "_source_file", "_position", "_arrived_at", "_raw_run"
+MODIFIED = "_file_modified"
 DIGEST = "_digest"
 RUN = "_run"
-ARRIVAL = (RAW_RUN, FILE, POSITION)
-"""The columns that give the order of arrival of a source's events."""
+ARRIVAL = (RAW_RUN, MODIFIED, FILE, POSITION)
+"""The columns that give the order of arrival of a source's events.
+
+Within a run, files arrive in the order of their modification times, and those of the same time in the order of names.
+"""
 _ICEBERG_COLUMNS = frozenset(
     {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number"}
 )
@@ -30,6 +36,7 @@ _ADDED_COLUMNS = {
     POSITION: spark.LongType(),
     ARRIVED_AT: spark.TimestampType(),
     RAW_RUN: spark.LongType(),
+    MODIFIED: spark.TimestampType(),
     DIGEST: spark.StringType(),
     RUN: spark.LongType(),
 }
@@ -49,6 +56,11 @@ def event_columns(contract: Contract) -> spark.StructType:
     fields = nullable_columns(struct_type(select_object(contract)))
     refuse_reserved_names(contract, [field.name for field in fields], {*_ADDED_COLUMNS, MALFORMED_COLUMN})
     return spark.StructType([*fields, *(spark.StructField(name, kind) for name, kind in _ADDED_COLUMNS.items())])
+
+
+def with_arrival_columns(events: DataFrame) -> DataFrame:
+    """Return events with all columns of the order of arrival; tables of earlier releases lack the modification time."""
+    return events if MODIFIED in events.columns else events.withColumn(MODIFIED, F.lit(None).cast("timestamp"))
 
 
 def contract_columns(names: Sequence[str]) -> list[str]:

@@ -11,14 +11,20 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.contracts.model import Field, SchemaObject
-from treaty.pipeline.layers.events.event_table import ARRIVED_AT, FILE, POSITION, RAW_RUN
+from treaty.pipeline.layers.events.event_table import ARRIVED_AT, FILE, MODIFIED, POSITION, RAW_RUN
 from treaty.pipeline.layers.raw import COLUMNS
 from treaty.pipeline.project.declarations import Files, Format, Source
 from treaty.spark.columns import INTERNAL_PREFIX, MALFORMED_COLUMN, evaluate_once, quoted_col
 from treaty.spark.schema import column_name, lenient_type, spark_type, struct_type
 
 PAYLOAD, HEADERS = "payload", "headers"
-POINTERS = {FILE: "file", POSITION: "position", ARRIVED_AT: "arrived_at", RAW_RUN: "_run"}
+POINTERS = {
+    FILE: "file",
+    POSITION: "position",
+    ARRIVED_AT: "arrived_at",
+    RAW_RUN: "_run",
+    MODIFIED: "file_modified",
+}
 """Columns of an event that point to its raw row, and their names in the raw table."""
 
 
@@ -70,8 +76,6 @@ def _csv(source: Source, schema: SchemaObject) -> CsvPayloads | None:
     if not isinstance(source.origin, Files) or source.origin.format is not Format.CSV:
         return None
     options = source.origin.options
-    if options.get("multiline") == "true":
-        return None
     separator = options.get("separator", ",")
     return CsvPayloads(PAYLOAD, HEADERS, separator, tuple(map(column_name, schema.fields)))
 

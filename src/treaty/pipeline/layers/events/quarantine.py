@@ -11,6 +11,7 @@ from treaty.pipeline.layers.events.event_table import (
     ARRIVED_AT,
     DIGEST,
     FILE,
+    MODIFIED,
     OUTCOME,
     POSITION,
     RAW_RUN,
@@ -49,7 +50,7 @@ def check_events(raw: DataFrame, source: Source, contract: Contract) -> DataFram
         *fields,
         outcome.alias(OUTCOME),
         F.when(~conforms, reasons).alias(VIOLATIONS_COLUMN),
-        *map(quoted_col, (FILE, POSITION, ARRIVED_AT, RAW_RUN)),
+        *map(quoted_col, (FILE, POSITION, ARRIVED_AT, RAW_RUN, MODIFIED)),
         F.when(conforms, _digest(enforcement)).alias(DIGEST),
     )
 

@@ -106,7 +106,8 @@ def _is_integer(number: spark.DataType) -> bool:
 def _is_late(parts: Sequence[str], *, several: bool) -> Column:
     """Tell whether an event arrived after one of its sequence with a higher number; a null in its key means no.
 
-    Files of one source arrive in the order of their names, files of different sources in the order of the runs.
+    Files of one source arrive in the order of their modification times, files of different sources in the order of
+    the runs.
     """
     own = (
         Window.partitionBy(*parts, _SOURCE)

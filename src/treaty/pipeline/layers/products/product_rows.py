@@ -22,6 +22,7 @@ from treaty.pipeline.layers.products.product_table import (
 )
 from treaty.pipeline.layers.sql_queries import run_sql
 from treaty.pipeline.project.declarations import Product
+from treaty.pipeline.project.project_sql import reads_arrival_time
 from treaty.spark.columns import VIOLATIONS_COLUMN, quoted_col
 from treaty.spark.enforcement import enforce
 from treaty.spark.rules import Policy, Scope
@@ -45,9 +46,11 @@ def build_product(
     """
     key = key_columns(contract)
     product_columns(contract)  # refuses reserved names
+    inputs = _with_arrival_columns(inputs, product)
+    sequences = _with_arrival_columns(sequences, product) if sequences else inputs
     rows = _check(_query_or_latest(inputs, product, contract, sources), contract, key)
     events = [
-        SourceEvents(name, (sequences or inputs).get(name, inputs[name]), sources[name], tuple(columns))
+        SourceEvents(name, sequences.get(name, inputs[name]), sources[name], tuple(columns))
         for name in product.sources
         if (columns := _key_in(inputs[name], (keys or {}).get(name, key)))
     ]
@@ -56,21 +59,30 @@ def build_product(
     return join_by_key(rows, count_deliveries(events, key), key)
 
 
+def _with_arrival_columns(inputs: Mapping[str, DataFrame], product: Product) -> dict[str, DataFrame]:
+    return {
+        name: of_events.with_arrival_columns(frame) if name in product.sources else frame
+        for name, frame in inputs.items()
+    }
+
+
 def _query_or_latest(
     inputs: Mapping[str, DataFrame], product: Product, contract: Contract, sources: Mapping[str, Contract]
 ) -> DataFrame:
     if product.sql is None:
         name = product.sources[0]
         return latest_rows(inputs[name], product, contract, sources[name])
-    visible = {name: _visible_columns(frame, is_source=name in product.sources) for name, frame in inputs.items()}
+    timed = product.sources if reads_arrival_time(product.sql) else ()
+    visible = {name: _visible_columns(frame, product.sources, timed, name) for name, frame in inputs.items()}
     return run_sql(next(iter(inputs.values())).sparkSession, product.sql, visible)
 
 
-def _visible_columns(frame: DataFrame, *, is_source: bool) -> DataFrame:
-    """Return the columns that SQL sees: the fields of the contract, and the arrival time of events."""
-    if not is_source:
+def _visible_columns(frame: DataFrame, sources: Sequence[str], timed: Sequence[str], name: str) -> DataFrame:
+    """Return the columns that SQL sees: the fields of the contract, and the arrival time of events if it reads that."""
+    if name not in sources:
         return frame.select(*map(quoted_col, contract_columns(frame.columns)))
-    return frame.select(*map(quoted_col, [*of_events.contract_columns(frame.columns), of_events.ARRIVED_AT]))
+    arrival = [of_events.ARRIVED_AT] if name in timed else []
+    return frame.select(*map(quoted_col, [*of_events.contract_columns(frame.columns), *arrival]))
 
 
 def _check(rows: DataFrame, contract: Contract, key: Sequence[str]) -> DataFrame:

@@ -97,6 +97,13 @@ def visible_rows(rows: DataFrame, delay: Delay, now: datetime, at: str = "") -> 
     return rows.where(_moment(rows, delay, at) <= _at(now - delay.duration))
 
 
+def next_visible(rows: DataFrame, delay: Delay, now: datetime, at: str = "") -> DataFrame:
+    """Return one row with the time, in microseconds since 1970, when the next hidden row becomes visible, or null."""
+    moment = _moment(rows, delay, at)
+    hidden = rows.where(moment > _at(now - delay.duration))
+    return hidden.select(F.min(F.unix_micros(moment) + F.lit(delay.duration // timedelta(microseconds=1))))
+
+
 def delay_column(have: spark.StructType, delay: Delay, at: str = "") -> str:
     """Return the column that a delay is counted from, which must be a date or timestamp."""
     column = find_struct_field(have, delay.by)
