@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from tests.documents import document
 from tests.server.conftest import Clock
@@ -89,6 +91,30 @@ def _orders(it: Registry) -> None:
     it.deprecate_line("orders@1", deprecation_uri=GUIDE)
 
 
+def read_event(job: str, line: str, at: datetime, *fields: str, run: int = 1) -> dict[str, Any]:
+    """Return a lineage event of a job that read a line, and fields of it."""
+    dataset = {"namespace": "treaty", "name": line}
+    columns = {
+        "_producer": "https://airflow.example.org",
+        "_schemaURL": "https://openlineage.io/spec/facets/1-2-0/ColumnLineageDatasetFacet.json",
+        "fields": {
+            f"column_{number}": {"inputFields": [{**dataset, "field": name}]} for number, name in enumerate(fields)
+        },
+    }
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": at.isoformat(),
+        "producer": "https://airflow.example.org",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": str(UUID(int=run))},
+        "job": {"namespace": "airflow", "name": job},
+        "inputs": [dataset],
+        "outputs": [
+            {"namespace": "file", "name": "/reports/daily", "facets": {"columnLineage": columns} if fields else {}}
+        ],
+    }
+
+
 def _made_from_orders() -> dict[str, Any]:
     lineage = [{"contract": "orders", "fields": ["state"]}]
     return document({"id": "revenue", "name": "Revenue", "lineage": lineage, "fields": [field("day", "date")]})
@@ -106,7 +132,7 @@ def _hostile() -> dict[str, Any]:
             "fields": [
                 field(ATTACK, description=ATTACK, enum=[{"value": ATTACK, "description": ATTACK}]),
                 field(LONG, description=LONG * 2, businessName=BIDI, classification=ATTACK),
-                field("x", authoritativeDefinitions=[{"type": ATTACK, "url": "javascript:alert(1)"}]),
+                field("x", authoritativeDefinitions=[{"type": ATTACK, "url": 'https://a.example/"onclick="alert(1)'}]),
             ],
         }
     )

@@ -17,7 +17,7 @@ from treaty.server.app import create_app
 
 HOSTILE = "<script>alert(1)</script>"
 PLAN = {"guide": "https://wiki.example.org/move", "window": "60d", "owner": "checkout"}
-SNEAKY = {**PLAN, "guide": "javascript:alert(1)", "owner": HOSTILE}
+SNEAKY = {**PLAN, "guide": 'https://a.example/"onclick="alert(1)', "owner": HOSTILE}
 
 
 @dataclass(frozen=True)

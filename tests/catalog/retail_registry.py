@@ -7,12 +7,19 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tests.catalog.contract_registry import read_event
+from treaty.consumers.dependencies import FieldMapping, MadeFrom
+from treaty.contracts.paths import parse_path
+from treaty.contracts.versions import Line
 from treaty.errors import Refused
+from treaty.observability.evidence import REFUSED, BrokenRule, refusal_details
 from treaty.observability.measures import Measure
 from treaty.registry.service import Registry
 
 RETAIL = Path(__file__).parents[2] / "examples" / "retail"
 FINANCE = "retail.publications.finance_recognized_sale"
+PLACED = "retail.orders.order_placed"
+CAPTURE = "retail.products.order_capture"
 TIMELINE = "retail.publications.customer_order_timeline"
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 _CONTRACTS = RETAIL / "contracts"
@@ -66,11 +73,55 @@ def open_retailer(path: Path) -> Registry:
     registry.deprecate_line(f"{FINANCE}@1", deprecation_uri="https://contracts.example.com/guides/finance-2")
     clock.now = NOW
     _measure(registry)
+    _trace(registry)
+    _observe_reads(registry)
     return registry
 
 
+def _observe_reads(registry: Registry) -> None:
+    """Record reads of recognized sales: by a consumer, by one that stopped, and by a job without a subscription."""
+    line = f"{FINANCE}@1"
+    registry.lineage.record(
+        [
+            read_event("group-ledger", line, NOW - timedelta(days=2), "gross_sale_amount", "sales_channel", run=1),
+            read_event("tax-reporting", line, NOW - timedelta(days=120), "gross_sale_amount", run=2),
+            read_event("store-forecast", line, NOW - timedelta(hours=5), "gross_sale_amount", run=3),
+        ]
+    )
+
+
+def _trace(registry: Registry) -> None:
+    """Record the lineage by column that a run would: of the timeline to captured orders, of these to placed ones."""
+    for line, upstream, columns, layer in (
+        (CAPTURE, PLACED, {"order_id": "order_id", "sales_channel": "sales_channel"}, "product"),
+        (TIMELINE, CAPTURE, {"order_id": "order_id", "sales_channel": "sales_channel"}, "publication"),
+    ):
+        mappings = [FieldMapping(parse_path(target), (parse_path(source),)) for target, source in columns.items()]
+        made_from = MadeFrom(Line(line, 1), Line(upstream, 1), (parse_path("order_id"),), tuple(mappings))
+        registry.consumers.record_lineage(f"{line}@1", [made_from], layer=layer)
+
+
+def _run_of_capture(back: int, at: datetime) -> list[Measure]:
+    """Return what a run measures of captured orders; the newest is refused."""
+    run = 30 - back
+    details: dict[str, object] = {"run": run}
+    if back == 0:
+        rule = BrokenRule("home_delivery_has_destination", 0.43, 0.1)
+        details[REFUSED] = refusal_details("order_capture", [rule])
+    return [
+        Measure(CAPTURE, "run", at, 0.0 if back == 0 else 1.0, details=details),
+        Measure(CAPTURE, "duration", at, 41.0 + run, details={"run": run}),
+        Measure(CAPTURE, "rows_in", at, 200.0 + run, details={"run": run}),
+        Measure(CAPTURE, "volume", at, 198.0 + run, details={"run": run}),
+        Measure(CAPTURE, "quarantined_rows", at, 2.0, details={"run": run}),
+    ]
+
+
 def _measure(registry: Registry) -> None:
-    """Record a month of measures: two late days, some rows in quarantine, and a week without measures."""
+    """Record a month of measures: two late days, some rows in quarantine, and a week without measures.
+
+    On the last day, the audit of captured orders refuses the run, which blocks what is made from them.
+    """
     measures = []
     for back in (day for day in range(30) if not 12 <= day < 19):
         at = NOW - timedelta(days=back, hours=1)
@@ -79,6 +130,7 @@ def _measure(registry: Registry) -> None:
             Measure(FINANCE, "freshness", at, 90_000.0 if late else 30_000.0 + 600 * back),
             Measure(FINANCE, "volume", at, 900.0 + 37 * (back % 7)),
             Measure(TIMELINE, "freshness", at, 1_800.0),
+            *_run_of_capture(back, at),
             Measure("retail.orders.order_placed", "quarantined_rows", at, float(back % 4)),
             Measure("retail.orders.order_placed", "quarantined_share", at, 0.1 * (back % 4)),
         ]

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from tests.catalog.contract_registry import read_event
 from tests.documents import document
 from treaty.registry.service import Registry
 
@@ -55,8 +56,9 @@ def fill(registry: Registry) -> None:
     """Register what the shop begins with."""
     registry.register(orders())
     registry.register(revenue())
-    registry.register(document({"id": "Straße/ <b>&%", "fields": [ID, NOTE], "name": "<script>alert(1)</script>"}))
+    registry.register(document({"id": "Straße/b:ü", "fields": [ID, NOTE], "name": "<script>alert(1)</script>"}))
     registry.consumers.subscribe("dash board", "orders@1", consumer_class="operational_reporting", fields=["total"])
+    registry.lineage.record([read_event("note book", "orders@1", registry.now(), "total")])
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -13,12 +13,14 @@ from starlette.responses import Response
 
 from tests.catalog.members_server import Town, town
 from tests.catalog.page_client import Browser, words
+from tests.registry.backends import actor_with_role
 from tests.server.contracts import short
-from tests.server.test_access import ROLES, breaking
+from tests.server.test_access import ROLES, SIGNED_IN_TEAMS, breaking
 from treaty.catalog.actions import ACTIONS
 from treaty.catalog.rendering import Message
+from treaty.observability import Measure
 from treaty.registry.rules import Approval, RegistryRules
-from treaty.server.pages import sessions
+from treaty.server.pages import cookies
 from treaty.server.settings import AccessSettings
 
 NUMBERS = count(1)
@@ -57,11 +59,20 @@ TABLE = [
     Asked("retire", STEWARDS, of_version(**SURE, override="nobody reads it")),
     Asked("retire-line", STEWARDS, of_line(**SURE, override="nobody reads it")),
     Asked("archive", OWNERS, of_version(**SURE)),
-    Asked("subscribe", MEMBERS, of_line(consumer="dashboard", consumer_class="operational_reporting", team="growth")),
+    Asked(
+        "subscribe",
+        set(SIGNED_IN_TEAMS.own),
+        of_line(consumer="x", consumer_class="operational_reporting", team="ledger"),
+    ),
+    Asked("confirm", MEMBERS, of_line(consumer="declared-growth")),
+    Asked("challenge", MEMBERS, of_line(consumer="declared-ledger")),
     Asked("unsubscribe", MEMBERS, of_line(consumer="other-reader")),
     Asked("acknowledge", MEMBERS, of_migration()),
     Asked("move", MEMBERS, of_migration()),
     Asked("waive", STEWARDS, of_migration(**SURE, reason="switched off", until="2026-12-31")),
+    Asked(
+        "acknowledge-incident", MEMBERS, lambda made: {"incident": made["incident"], "reason": "it is being repaired"}
+    ),
     Asked("approve", OWNERS, lambda made: {"proposal": made["proposal"]}),
     Asked("decline", OWNERS, lambda made: {"proposal": made["proposal"]}),
 ]
@@ -81,6 +92,15 @@ class World(NamedTuple):
         subscribe = registry.consumers.subscribe
         if act == "unsubscribe":
             subscribe("other-reader", f"{contract}@1", consumer_class="operational_reporting", team="growth")
+        if act in ("confirm", "challenge"):
+            team = "growth" if act == "confirm" else "ledger"
+            rival = registry.acting_as(actor_with_role("rita", "owner", "rivals"))
+            rival.consumers.subscribe(
+                f"declared-{team}", f"{contract}@1", consumer_class="operational_reporting", team=team
+            )
+        if act == "acknowledge-incident":
+            registry.measures.record([Measure(contract, "run", registry.now(), 0.0)])
+            made["incident"] = registry.incidents.list(contract=contract).items[0].id
         if act in ("approve", "decline"):
             made["proposal"] = registry.register(breaking(contract)).proposal
         if act in ("acknowledge", "move", "waive"):
@@ -147,6 +167,31 @@ def test_result_is_shown_once_after_the_redirect(world: World) -> None:
     assert (found.status, str(found.sunset_on)) == ("deprecated", "2026-09-01")
     assert "is deprecated; sunset on 2026-09-01" in words(owner.get("/"))
     assert "is deprecated" not in words(owner.get("/"))
+
+
+@pytest.mark.parametrize(
+    ("act", "about"), [("deprecate", of_version), ("deprecate-line", of_line)], ids=["version", "line"]
+)
+def test_a_deprecation_has_replacement_reason_guide_and_dates(world: World, act: str, about: Any) -> None:
+    owner, made = world.browsers["owner"], world.prepare(act)
+    fields = {
+        "deprecation_uri": "https://wiki.example.org/guide",
+        "replacement": "users.unified@1",
+        "reason": "one model for all users",
+        "announced_on": "2026-04-01",
+        "sunset_on": "2026-06-01",
+    }
+
+    assert owner.post(f"/catalog/act/{act}", about(**fields)(made)).status_code == 303
+
+    (line,) = world.place.registry.lines(made["contract"])
+    assert (line.status, line.replacement, line.reason) == ("active", "users.unified@1", "one model for all users")
+    assert line.deprecation_uri == "https://wiki.example.org/guide"
+    assert (str(line.announced_on), str(line.sunset_on)) == ("2026-04-01", "2026-06-01")
+    page = words(owner.get(f"/catalog/contracts/{made['contract']}"))
+    assert "will be deprecated on 2026-04-01" in page
+    assert "The end of this version is announced. Deprecation on 1 Apr 2026 (in 30 days); sunset on 1 Jun 2026" in page
+    assert "one model for all users Use users.unified@1 instead. Migration guide" in page
 
 
 @pytest.mark.parametrize("act", [name for name, act in ACTIONS.items() if act.confirmation])
@@ -323,12 +368,12 @@ class TestForms:
     def test_long_message_fits_into_a_cookie(self, sign: str) -> None:
         request, response = Request({**_ASKED, "headers": []}), Response()
 
-        sessions.set_flash(request, response, "secret", Message("good", sign * 9_000))
+        cookies.set_flash(request, response, "secret", Message("good", sign * 9_000))
 
         cookie = response.headers["set-cookie"].partition(";")[0]
         assert len(cookie) < 3_600
         again = Request({**_ASKED, "headers": [(b"cookie", cookie.encode())]})
-        said = sessions.read_flash(again, "secret")
+        said = cookies.read_flash(again, "secret")
         assert said is not None
         assert (said.kind, set(said.text)) == ("good", {sign})
         assert len(said.text.encode()) > 2_380

@@ -49,7 +49,7 @@ def test_open_migrations_show_consumers_and_time_left(browser: Browser) -> None:
 def test_upcoming_dates_are_listed(browser: Browser) -> None:
     text = words(browser.get("/catalog/changes"))
 
-    assert "orders@1 can be retired; it is no longer available afterwards (since 8 Apr 2026)" in text
+    assert "orders@1 can be retired; it is no longer available afterwards in 7 days · 28 Apr 2026" in text
     assert "orders@1 should have no consumers left" in text
     assert "edge@1 expires, and is deprecated unless it is renewed" in text
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from gzip import compress
 from html import unescape
 from pathlib import Path
@@ -13,13 +14,15 @@ from shlex import split
 import pytest
 from typer.testing import CliRunner
 
-from tests.catalog.contract_registry import Shop, field, shop
+from tests.catalog.contract_registry import Shop, field, read_event, shop
 from tests.catalog.page_client import Browser, words
 from tests.documents import document
 from tests.registry.offers import orders
+from tests.server.conftest import Clock
+from tests.server.running import running
 from treaty.catalog.contacts import safe_address
 from treaty.catalog.links import file_path
-from treaty.catalog.pages.contract import contract_page, contract_pages, version_pairs
+from treaty.catalog.pages.contract import consumers_page, contract_page, contract_pages, version_pairs
 from treaty.catalog.pages.contract.compare import summarize_difference
 from treaty.catalog.pages.contract.contract_data import load_contract_data, parse_contract
 from treaty.catalog.pages.contract.field_history import without_shared_fields
@@ -28,6 +31,7 @@ from treaty.cli.app import build_app
 from treaty.compatibility.diff import diff
 from treaty.registry.client import RegistryClient
 from treaty.registry.service import Registry
+from treaty.server.app import create_app
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ORDERS = "/catalog/contracts/orders"
@@ -167,12 +171,98 @@ def test_consumers_page_lists_fields_and_the_subscribe_command(browser: Browser)
     answer = browser.get(f"{ORDERS}/consumers")
     text = words(answer)
 
-    assert "picker operational reporting lines[].sku pickers picker@example.org" in text
+    assert "picker operational reporting lines[].sku never seen pickers picker@example.org" in text
     assert f'href="{ORDERS}/at/1.2.0#field-lines~5b~5d.sku"' in answer.text
     assert "not specified any change may affect it" in text
     assert "treaty consumer subscribe my-team.my-report orders@2" in text
     assert "Revenue revenue@1 orders@2 state" in text
     assert text.count("orders@1 is deprecated") == 1
+
+
+@pytest.fixture
+def observed_page(tmp_path: Path) -> str:
+    """The page of a contract with subscribers that were seen reading, or not, and readers without a subscription."""
+    clock = Clock()
+    with Registry.open(str(tmp_path / "registry.db"), clock=clock) as registry:
+        registry.register(document({"fields": [field("order_id"), field("total", "number")]}))
+        subscribe = partial(registry.consumers.subscribe, consumer_class="operational_reporting", fields=["total"])
+        for name in ("archive", "idle", "ledger"):
+            subscribe(name, "orders@1")
+        registry.lineage.record(
+            [read_event("archive", "orders@1", clock.now, "total"), read_event("former", "orders@1", clock.now, run=2)]
+        )
+        clock.forward(days=120)
+        subscribe("newcomer", "orders@1")
+        registry.lineage.record(
+            [
+                read_event("ledger", "orders@1", clock.now - timedelta(days=3), "order_id", "total", run=3),
+                read_event("notebook", "orders@1", clock.now - timedelta(hours=3), "order_id", run=4),
+                read_event("copy", "orders@1", clock.now, run=5),
+            ]
+        )
+        return render(consumers_page(registry, "orders"), RenderContext(clock.now))
+
+
+def consumer_row(page: str, name: str) -> tuple[str, list[str]]:
+    """Return the text of the row of a consumer, and the icons of its state."""
+    found = re.search(rf'<tr><th scope="row"><a href="[^"]*"><bdi>{name}</bdi>.*?</tr>', page, re.DOTALL)
+    assert found, f"no row for {name}"
+    text = " ".join(unescape(re.sub(r"<[^>]*>", " ", found[0])).split())
+    return text, re.findall(r"state-(\w+)", found[0])
+
+
+RUN = "run 00000000-0000-0000-0000-00000000000"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "icon"),
+    [
+        (
+            "ledger",
+            "ledger operational reporting total seen reading 3 days ago order_id not declared total "
+            f"job airflow/ledger {RUN}3 — 2 Mar 2026",
+            "healthy",
+        ),
+        (
+            "archive",
+            "archive operational reporting total subscribed, not seen reading for 120 days "
+            f"job airflow/archive {RUN}1 — 2 Mar 2026",
+            "blocked",
+        ),
+        ("idle", "idle operational reporting total subscribed, never seen reading — 2 Mar 2026", "blocked"),
+        ("newcomer", "newcomer operational reporting total never seen — 30 Jun 2026", "none"),
+        (
+            "notebook",
+            "notebook no subscription — reads without a subscription last seen 3 hours ago order_id "
+            f"job airflow/notebook {RUN}4 — first seen 30 Jun 2026",
+            "warning",
+        ),
+        (
+            "copy",
+            "copy no subscription — reads without a subscription last seen just now fields not known "
+            f"job airflow/copy {RUN}5 — first seen 30 Jun 2026",
+            "warning",
+        ),
+    ],
+)
+def test_consumers_page_shows_who_was_seen_reading(observed_page: str, name: str, text: str, icon: str) -> None:
+    assert consumer_row(observed_page, name) == (text, [icon])
+
+
+def test_consumers_page_counts_readers_without_a_subscription_while_their_reads_count(observed_page: str) -> None:
+    assert "4 consumers, 2 readers without a subscription; fields as of" in observed_page
+    assert "former" not in observed_page  # it read 120 days ago
+
+
+def test_line_that_is_only_read_without_a_subscription_lists_its_reader(tmp_path: Path) -> None:
+    clock = Clock()
+    with Registry.open(str(tmp_path / "registry.db"), clock=clock) as registry:
+        registry.register(document({"fields": [field("order_id")]}))
+        registry.lineage.record([read_event("notebook", "orders@1", clock.now)])
+        page = render(consumers_page(registry, "orders"), RenderContext(clock.now))
+
+    assert "0 consumers, 1 reader without a subscription" in page
+    assert consumer_row(page, "notebook")[1] == ["warning"]
 
 
 def test_subscribe_command_works(browser: Browser, place: Shop, tmp_path: Path) -> None:
@@ -181,7 +271,9 @@ def test_subscribe_command_works(browser: Browser, place: Shop, tmp_path: Path) 
     program, *arguments = split(unescape(shown[1]).replace("\\\n", " "))
     database = str(tmp_path / "other.db")
     with Registry.open(database) as other:
-        other.register({**place.registry.get("orders", "1.0.0").document, "version": "2.0.0", "status": "active"})
+        document = {**place.registry.get("orders", "1.0.0").document, "version": "2.0.0", "status": "active"}
+        document.pop("deprecation")
+        other.register(document)
 
     result = CliRunner().invoke(build_app(), [*arguments, "--registry", database])
 
@@ -277,6 +369,26 @@ def test_only_differing_entries_of_long_values_are_shown() -> None:
     assert summarize_difference({"a": 1, "b": 2}, {"a": 1, "b": 3}) == ("b: 2", "b: 3")
     assert summarize_difference(["x"], ["x", "y"]) == ("x", "x, y")
     assert summarize_difference(True, None) == ("yes", None)
+
+
+def test_inherited_values_and_readers_are_shown(tmp_path: Path) -> None:
+    policy = {"id": "policy", "tier": "domain", "slaProperties": [{"property": "freshness", "value": 6, "unit": "h"}]}
+    common = [{"name": "country", "logicalType": "string", "required": True}]
+    silent = {"parent": "policy", "fields": [{"name": "order_id", "logicalType": "string"}]}
+    with Registry.open(str(tmp_path / "registry.db")) as registry:
+        registry.register(document({**policy, "fields": common}))
+        registry.register(document(silent))
+        registry.register(document({"id": "alone", "fields": common, "visibility": {"teams": ["sales"]}}))
+        with running(create_app(registry)) as address, Browser(address) as browser:
+            child, alone = (words(browser.get(f"/catalog/contracts/{name}")) for name in ("orders", "alone"))
+
+    assert "Inherited from policies What the contract does not say itself." in child
+    assert "sla.freshness 6 h from policy 1.0.0" in child
+    assert "country required true from policy 1.0.0" in child
+    assert "order_id type string from" not in child
+    assert "Readable by" not in child
+    assert "Inherited from policies" not in alone
+    assert "Readable by its owners, team sales" in alone
 
 
 def test_static_site_has_every_linked_page(place: Shop) -> None:

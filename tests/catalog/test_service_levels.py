@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from tests.catalog.measured_registry import LATE, NEVER, NOW, WELL, contract, open_measured
-from treaty.catalog.pages.contract.service_levels import Promise, contract_promises, measure_charts
+from treaty.catalog.pages.contract.service_levels import Promise, contract_promises, measure_chart, measure_charts
 from treaty.contracts.loader import contract_from
 from treaty.observability import Measure
 from treaty.registry.service import Registry
@@ -72,6 +72,16 @@ def test_custom_measures_can_be_promised(registry: Registry) -> None:
         "failing",
         measure_charts(registry, NEVER, NOW)[0].anchor,
     )
+
+
+def test_chart_marks_sample_data(registry: Registry) -> None:
+    sample = Measure(NEVER, "volume", NOW - timedelta(days=1), 40.0, details={"sample": True})
+    registry.measures.record([sample, Measure(NEVER, "volume", NOW, 50.0)])
+
+    chart = measure_chart(registry, NEVER, "volume", NOW)
+
+    assert chart is not None
+    assert chart.note == "no promise; sample data: 1 of 2 values"
 
 
 def test_tile_marks_old_measures(registry: Registry) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from tests.catalog.contract_registry import read_event
 from tests.catalog.site_registry import ID as KEY
 from tests.catalog.site_registry import NOTE, PLAN, Clock, files_of, fill, orders, pages_of, revenue
 from tests.documents import document
@@ -76,6 +77,19 @@ def test_every_link_points_to_a_file(site: Path) -> None:
             if link.startswith("/") or not target.is_file():
                 broken.append(f"{file.relative_to(site)}: {tag} {link}")
     assert broken == []
+
+
+def test_consumers_of_a_site_show_who_was_seen_reading(shop: Registry, clock: Clock, folder: Path) -> None:
+    shop.lineage.record([read_event("dash board", "orders@1", clock.now, run=2)])
+    clock.forward(days=100)
+    shop.lineage.record([read_event("note book", "orders@1", clock.now, run=3)])
+
+    build(shop, folder)
+
+    page = (folder / "contracts" / "orders" / "consumers.html").read_text(encoding="utf-8")
+    assert "<span>subscribed, not seen reading since 2 Mar 2026</span>" in page
+    assert "<span>reads without a subscription</span>" in page
+    assert 'title="10 Jun 2026, 12:00 UTC">10 Jun 2026</time>' in page
 
 
 def test_every_anchor_exists(site: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.catalog.migration_registry import HOSTILE, MovingTown, moving_town
 from tests.catalog.page_client import Browser, words
+from treaty.catalog import links
 from treaty.catalog.links import encode_name
 from treaty.catalog.pages.teams import team_page, teams_page
 from treaty.catalog.rendering import RenderContext, render
@@ -52,6 +53,13 @@ def test_owning_team_sees_its_contracts(browser: Browser) -> None:
     assert "active not measured 3" in text
     assert "edge@1 expires" in text
     assert "No subscriptions." in text
+
+
+def test_team_sees_its_namespaces(place: MovingTown, browser: Browser) -> None:
+    place.registry.governance.assign_namespace("shop.", "checkout")
+
+    assert "Namespaces shop." in words(browser.get("/catalog/teams/checkout"))
+    assert "Namespaces" not in words(browser.get("/catalog/teams/bi"))
 
 
 def test_team_sees_sources_of_its_contracts(browser: Browser) -> None:
@@ -104,3 +112,18 @@ def test_local_and_remote_registry_give_the_same_page(place: MovingTown, team: s
         assert render(team_page(client, team, today), context) == render(
             team_page(place.registry, team, today), context
         )
+
+
+def test_addresses_of_teams_are_readable_and_differ() -> None:
+    keys = [links.team_key(name) for name in ("growth-platform", "Group Tax", "group tax", "group-tax", "index", "税")]
+
+    assert keys[0] == "growth-platform"
+    assert [key.partition("~")[0] for key in keys] == [
+        "growth-platform",
+        "group-tax",
+        "group-tax",
+        "group-tax",
+        "index",
+        "team",
+    ]
+    assert len(set(keys)) == 6

@@ -10,6 +10,8 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from treaty.compatibility import Breaks
+from treaty.registry.model import HealthAnswer
+from treaty.registry.model.incidents import HealthWord
 
 _HIDDEN_CHARACTERS = re.compile(
     "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
@@ -42,6 +44,18 @@ def format_code_spans(text: str) -> Markup:
     plain, *spans = _CODE_SPAN.split(show_hidden_characters(text))
     pairs = zip(spans[::2], spans[1::2], strict=True)
     return escape(plain) + Markup("").join(Markup("<code>{}</code>{}").format(code, after) for code, after in pairs)
+
+
+def mark_word(text: str, word: str) -> Markup:
+    """Return a text as HTML in which a word is marked."""
+    before, found, after = text.partition(word)
+    marked = Markup("<mark>{}</mark>").format(show_hidden_characters(found)) if found else Markup("")
+    return escape(show_hidden_characters(before)) + marked + escape(show_hidden_characters(after))
+
+
+def format_health(state: HealthWord | None, cause: str) -> str:
+    """Return the health of a contract as one sentence, the same that the API and the command line show."""
+    return HealthAnswer(contract="", state=state, cause=cause).sentence
 
 
 def text_or_none(value: Any) -> str | None:

@@ -11,6 +11,8 @@ from treaty.errors import NotFound
 
 _SAFE_CHARACTER = re.compile(r"[a-z0-9_.-]")
 _ESCAPED_BYTE = re.compile(r"~([0-9a-f]{2})")
+_WORD = re.compile(r"[a-z0-9]+")
+_MAX_SLUG = 80
 _MAX_FILE_NAME = 180  # leaves room for suffixes that file systems add
 
 
@@ -71,6 +73,11 @@ def consumers(name: str) -> Link:
     return Link(("contracts", encode_name(name), "consumers"))
 
 
+def lineage(name: str) -> Link:
+    """Link to the lineage of a contract by column."""
+    return Link(("contracts", encode_name(name), "lineage"))
+
+
 def compare(name: str, before: str, after: str) -> Link:
     """Link to the comparison of two versions."""
     return Link(("contracts", encode_name(name), "compare", f"{encode_name(before)}..{encode_name(after)}"))
@@ -87,16 +94,25 @@ def document(name: str, form: str) -> Link:
 
 
 def graph(
-    around: str | None = None, hops: int | None = None, columns: str | None = None, direction: str | None = None
+    around: str | None = None,
+    hops: int | None = None,
+    columns: str | None = None,
+    direction: str | None = None,
+    colors: str | None = None,
 ) -> Link:
     """Link to the full graph, or to the graph around a line, contract or consumer."""
-    options = {"hops": None if hops is None else str(hops), "direction": direction, "columns": columns}
+    options = {
+        "hops": None if hops is None else str(hops),
+        "direction": direction,
+        "columns": columns,
+        "colors": colors,
+    }
     query = tuple((name, value) for name, value in options.items() if value)
     return Link(("graph", "index") if around is None else ("graph", encode_name(around)), query)
 
 
 def domain(name: str | None) -> Link:
-    """Link to the graph of a domain; None stands for contracts without a domain."""
+    """Link to the graph of a domain; None is for contracts without a domain."""
     return Link(("domains", encode_name(name) if name else "index"))
 
 
@@ -115,6 +131,26 @@ def health(**query: str | None) -> Link:
     return Link(("health", "index"), tuple((name, value) for name, value in query.items() if value))
 
 
+def incidents(**query: str | None) -> Link:
+    """Link to the list of incidents."""
+    return Link(("incidents", "index"), tuple((name, value) for name, value in query.items() if value))
+
+
+def incident(number: int) -> Link:
+    """Link to one incident."""
+    return Link(("incidents", str(number)))
+
+
+def exceptions(**query: str | None) -> Link:
+    """Link to the exceptions of the project whose data the server shows. Live pages only."""
+    return Link(("exceptions",), tuple((name, value) for name, value in query.items() if value))
+
+
+def quarantine(**query: str | None) -> Link:
+    """Link to the quarantined rows of the project whose data the server shows. Live pages only."""
+    return Link(("quarantine",), tuple((name, value) for name, value in query.items() if value))
+
+
 def teams(cursor: str | None = None) -> Link:
     """Link to the list of teams."""
     return Link(("teams", "index"), (("cursor", cursor),) if cursor else ())
@@ -122,7 +158,15 @@ def teams(cursor: str | None = None) -> Link:
 
 def team(name: str) -> Link:
     """Link to one team."""
-    return Link(("teams", encode_name(name)))
+    return Link(("teams", team_key(name)))
+
+
+def team_key(name: str) -> str:
+    """Return a readable URL segment for a team: its name if possible, else a slug and a digest of the name."""
+    if encode_name(name) == name:
+        return name
+    slug = "-".join(_WORD.findall(name.lower()))[:_MAX_SLUG]
+    return f"{slug or 'team'}~{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
 
 def check() -> Link:

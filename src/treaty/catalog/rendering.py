@@ -129,7 +129,7 @@ class TemplateUrls:
         return lambda *args, **kwargs: self.urls.url(make_link(*args, **kwargs))
 
     def link(self, link: Link) -> str:
-        """Return the URL of a link that the page already holds."""
+        """Return the URL of a link that the page already has."""
         return self.urls.url(link)
 
     def asset(self, name: str) -> str:
@@ -170,6 +170,11 @@ def _environment() -> Environment:
         "code_spans": formatting.format_code_spans,
         "date": formatting.format_date,
         "datetime": formatting.format_datetime,
+        "mark_word": formatting.mark_word,
     }
-    environment.globals |= {"pluralize": formatting.pluralize, "is_stale": is_stale}
+    environment.globals |= {
+        "pluralize": formatting.pluralize,
+        "health_sentence": formatting.format_health,
+        "is_stale": is_stale,
+    }
     return environment

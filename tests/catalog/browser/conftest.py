@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.catalog.retail_registry import open_retailer
+from tests.catalog.sample_project_data import SampleProjectData
 from tests.server.running import running
 from treaty.catalog.site import build
 from treaty.registry.service import Registry
@@ -44,8 +45,10 @@ def retailer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
 
 @pytest.fixture(scope="package")
 def live(retailer: Registry) -> Iterator[str]:
-    """The address of a running server."""
-    with running(create_app(retailer)) as address:
+    """The address of a running server that shows the data of a project."""
+    app = create_app(retailer)
+    app.state.project_data = SampleProjectData()
+    with running(app) as address:
         yield address
 
 

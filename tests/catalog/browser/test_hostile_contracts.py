@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.catalog.browser.conftest import Visit
+from tests.catalog.contract_registry import read_event
 from tests.server.running import running
 from treaty.catalog import links
 from treaty.catalog.links import Link, LiveUrls
@@ -55,6 +56,10 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         registry.register(_document("1.1.0", {"name": _SCRIPT[:60], "logicalType": "string"}))
         registry.consumers.subscribe(
             _SCRIPT[:60], f"{_NAME}@1", consumer_class="operational_reporting", purpose=_SCRIPT, contact=_SCRIPT
+        )
+        jobs = enumerate((_SCRIPT[:60], _TURNED, _LONG[:4_000]))
+        registry.lineage.record(
+            [read_event(job, f"{_NAME}@1", registry.now(), job[:200], run=number) for number, job in jobs]
         )
         with running(create_app(registry)) as address:
             yield address

@@ -130,6 +130,21 @@ def test_slash_focuses_the_search(live: str, visit: Visit) -> None:
     expect(page.get_by_label("Search contracts, fields, owners")).to_be_focused()
 
 
+def test_consumers_show_who_reads_with_and_without_a_subscription(live: str, visit: Visit) -> None:
+    page = visit(live + _AT(links.consumers(FINANCE)))
+    rows = page.locator("table.consumers tbody tr")
+
+    expect(rows.filter(has_text="group-ledger").locator(".state-healthy")).to_have_text("seen reading")
+    expect(rows.filter(has_text="tax-reporting").locator(".state-blocked")).to_have_text(
+        "subscribed, not seen reading for 120 days"
+    )
+    expect(rows.filter(has_text="store-forecast").locator(".state-warning")).to_have_text(
+        "reads without a subscription"
+    )
+    rows.get_by_role("link", name="store-forecast").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("store-forecast")
+
+
 def test_copy_button_copies_the_command(live: str, visit: Visit) -> None:
     page = visit(live + _AT(links.consumers(FINANCE)))
 
@@ -137,3 +152,41 @@ def test_copy_button_copies_the_command(live: str, visit: Visit) -> None:
 
     expect(page.get_by_role("button", name="Copied")).to_have_count(1)
     assert page.evaluate("navigator.clipboard.readText()").startswith("treaty consumer subscribe")
+
+
+def test_api_reference_needs_no_other_site(live: str, visit: Visit) -> None:
+    page = visit(f"{live}/docs")
+    page.set_default_timeout(60_000)  # the bundle is large, and the OpenAPI document is built with the first request
+
+    page.locator("#operations-contracts-latest_contract .opblock-summary-control").click()
+    page.get_by_role("button", name="Try it out").click()
+    page.get_by_placeholder("dataset_id").fill(FINANCE)
+    page.get_by_role("button", name="Execute").click()
+
+    expect(page.locator(".live-responses-table .response").first).to_contain_text(
+        "Finance recognized sale", timeout=60_000
+    )
+
+
+def test_search_in_the_header_is_live_and_tolerates_a_typo(live: str, visit: Visit) -> None:
+    page = visit(f"{live}/catalog/health")
+
+    page.get_by_label("Search contracts, fields, owners").fill("acounting_periods")
+
+    results = page.get_by_role("list", name="Search results")
+    expect(results.get_by_role("link")).to_have_text(["Finance recognized sale"])
+    expect(results).to_contain_text("field: accounting_period")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Finance recognized sale")
+
+
+def test_phone_shows_the_navigation_in_one_row_and_the_graph_fitted(live: str, visit: Visit) -> None:
+    page = visit(f"{live}/catalog/graph", width=360)
+
+    tops = page.evaluate("[...document.querySelectorAll('.top nav a')].map((link) => link.getBoundingClientRect().top)")
+    assert len(tops) == 6
+    assert len(set(tops)) == 1
+    assert page.evaluate(
+        "document.querySelector('.graph-view').scrollWidth <= document.querySelector('.graph-view').clientWidth"
+    )

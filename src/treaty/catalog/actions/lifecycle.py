@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from treaty.catalog import links
 from treaty.catalog.actions.page_action import ActionSubject, FormField, FormValues, PageAction
@@ -10,7 +11,7 @@ from treaty.catalog.formatting import pluralize
 from treaty.catalog.source import Source
 from treaty.contracts.loader import contract_from
 from treaty.contracts.versions import Line, parse_line
-from treaty.governance.inheritance import is_policy
+from treaty.governance.policy_chain import is_policy
 from treaty.registry.access.permissions import Action, Resource
 from treaty.registry.model import DocumentAnswer
 from treaty.registry.not_found import no_line
@@ -18,21 +19,21 @@ from treaty.registry.not_found import no_line
 _SHOWN = 12
 
 
-def _one(source: Source, values: FormValues) -> tuple[DocumentAnswer, Line]:
+def _requested_version(source: Source, values: FormValues) -> tuple[DocumentAnswer, Line]:
     version_answer = source.get(values.required("contract", "The contract"), values.required("version", "The version"))
     return version_answer, parse_line(version_answer.line)
 
 
 def version(source: Source, values: FormValues) -> ActionSubject:
     """Return a version as the subject of an action."""
-    found, of = _one(source, values)
+    found, of = _requested_version(source, values)
     return _subject(source, found, of, f"{found.contract} {found.version}", (("Status", found.status),))
 
 
 def version_to_retire(source: Source, values: FormValues) -> ActionSubject:
     """Return a version with the reasons that block its retirement."""
     subject = version(source, values)
-    found, _ = _one(source, values)
+    found, _ = _requested_version(source, values)
     return _with_blockers(source, subject, found.line, found.version)
 
 
@@ -79,10 +80,16 @@ def _with_blockers(source: Source, subject: ActionSubject, line: str, version: s
 
 _MIGRATION_PLAN = FormField(
     "deprecation_uri",
-    "Migration plan",
+    "Migration guide",
     "url",
-    required=True,
-    hint="URL of a page that says what replaces it and how to migrate. It is sent to all consumers.",
+    hint="URL of a page that says how to migrate. It is sent to all consumers. Needed unless a replacement is named.",
+)
+_REPLACEMENT = FormField(
+    "replacement", "Replacement", hint="What consumers migrate to: a line such as orders@2, or another contract."
+)
+_REASON = FormField("reason", "Reason", hint="Why it ends. It is sent to all consumers.")
+_ANNOUNCED = FormField(
+    "announced_on", "Deprecated from", "date", hint="Consumers are notified now. If empty, it is deprecated today."
 )
 _SUNSET_DATE = FormField(
     "sunset_on",
@@ -90,6 +97,7 @@ _SUNSET_DATE = FormField(
     "date",
     hint="No new subscriptions from this date on. If empty, the minimum period applies.",
 )
+_DEPRECATION_FIELDS = (_REPLACEMENT, _MIGRATION_PLAN, _REASON, _ANNOUNCED, _SUNSET_DATE)
 _OVERRIDE = FormField(
     "override",
     "Reason for override",
@@ -104,22 +112,26 @@ def _activate(source: Source, values: FormValues) -> str:
 
 
 def _deprecate(source: Source, values: FormValues) -> str:
-    done = source.deprecate(
-        values.text("contract"),
-        values.text("version"),
-        deprecation_uri=values.text("deprecation_uri"),
-        sunset_on=values.day("sunset_on", "The sunset date"),
-    )
-    return f"{done.contract} {done.version} is {done.status}; sunset on {done.sunset_on}. Consumers are notified."
+    done = source.deprecate(values.text("contract"), values.text("version"), **_notice(values))
+    start = f"will be deprecated on {done.announced_on}" if done.status == "active" else f"is {done.status}"
+    return f"{done.contract} {done.version} {start}; sunset on {done.sunset_on}. Consumers are notified."
+
+
+def _notice(values: FormValues) -> dict[str, Any]:
+    return {
+        "deprecation_uri": values.optional("deprecation_uri"),
+        "sunset_on": values.day("sunset_on", "The sunset date"),
+        "announced_on": values.day("announced_on", "The day of deprecation"),
+        "replacement": values.optional("replacement"),
+        "reason": values.optional("reason"),
+    }
 
 
 def _deprecate_line(source: Source, values: FormValues) -> str:
-    done = source.deprecate_line(
-        values.text("line"),
-        deprecation_uri=values.text("deprecation_uri"),
-        sunset_on=values.day("sunset_on", "The sunset date"),
-    )
-    return f"{pluralize(len(done), 'version')} of {values.text('line')} deprecated. Consumers are notified."
+    done = source.deprecate_line(values.text("line"), **_notice(values))
+    later = next((version.announced_on for version in done if version.status == "active"), None)
+    start = f"will be deprecated on {later}" if later else "deprecated"
+    return f"{pluralize(len(done), 'version')} of {values.text('line')} {start}. Consumers are notified."
 
 
 def _retire(source: Source, values: FormValues) -> str:
@@ -160,7 +172,7 @@ LIFECYCLE_ACTIONS = (
         _VERSION_FIELDS,
         version,
         _deprecate,
-        (_MIGRATION_PLAN, _SUNSET_DATE),
+        _DEPRECATION_FIELDS,
     ),
     PageAction(
         "deprecate-line",
@@ -171,7 +183,7 @@ LIFECYCLE_ACTIONS = (
         _LINE_FIELDS,
         line,
         _deprecate_line,
-        (_MIGRATION_PLAN, _SUNSET_DATE),
+        _DEPRECATION_FIELDS,
     ),
     PageAction(
         "retire",

@@ -142,7 +142,7 @@ def _proposal_subject(source: Source, values: FormValues) -> ActionSubject:
     return ActionSubject(
         name,
         Action.APPROVE,
-        Resource("proposal", name, teams, proposal.proposed_by),
+        Resource("proposal", name, teams),
         links.proposals(),
         facts,
         warnings,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 from treaty.catalog import links
 from treaty.catalog.actions.page_action import ActionSubject, FormField, FormValues, PageAction
+from treaty.catalog.formatting import format_date
 from treaty.catalog.source import Source
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.loader import contract_from
@@ -49,10 +51,29 @@ def _subscription_subject(source: Source, values: FormValues) -> ActionSubject:
         links.consumers(line.contract),
         (
             ("Consumer", subscription.consumer),
+            ("Class", subscription.consumer_class.replace("_", " ")),
             ("Fields", ", ".join(subscription.fields) or "not specified"),
             ("Team", team),
+            ("State", _confirmation(subscription)),
         ),
     )
+
+
+def _confirmation(subscription: SubscriptionAnswer) -> str:
+    if subscription.confirmed:
+        return "confirmed"
+    if subscription.confirm_by is not None:
+        return f"challenged; counts until {format_date(subscription.confirm_by)}"
+    return "declared by another team, not confirmed"
+
+
+def _challenge_subject(source: Source, values: FormValues) -> ActionSubject:
+    subject = _subscription_subject(source, values)
+    line = parse_line(values.required("line", "The line"))
+    latest = source.get(line.contract, _find_line(source, line.contract, str(line)).latest)
+    teams = frozenset(owner.team for owner in latest.owners)
+    consumer = values.required("consumer", "The consumer")
+    return replace(subject, action=Action.CHALLENGE, resource=Resource("subscription", consumer, teams))
 
 
 def _find_line(source: Source, contract: str, line: str) -> LineAnswer:
@@ -83,6 +104,16 @@ def _subscribe(source: Source, values: FormValues) -> str:
     )
     warnings = "".join(f" Warning: {warning}." for warning in done.warnings)
     return f"{done.consumer} is subscribed to {done.line} and notified of changes.{warnings}"
+
+
+def _confirm(source: Source, values: FormValues) -> str:
+    done = source.consumers.confirm(values.text("consumer"), values.text("line"))
+    return f"{done.consumer} is confirmed as a consumer of {done.line}."
+
+
+def _challenge(source: Source, values: FormValues) -> str:
+    done = source.consumers.challenge(values.text("consumer"), values.text("line"))
+    return f"The team of {done.consumer} has until {done.confirm_by} to confirm it."
 
 
 def _unsubscribe(source: Source, values: FormValues) -> str:
@@ -134,6 +165,28 @@ SUBSCRIPTION_ACTIONS = (
                 hint="The team that can change or end this subscription. Defaults to the name of the consumer.",
             ),
         ),
+    ),
+    PageAction(
+        "confirm",
+        "Confirm",
+        "Confirm that the consumer of your team reads this line. If its class is critical, breaking changes wait for "
+        "its acknowledgement from now on.",
+        "Confirm",
+        Action.SUBSCRIBE,
+        ("consumer", "line"),
+        _subscription_subject,
+        _confirm,
+    ),
+    PageAction(
+        "challenge",
+        "Challenge",
+        "Ask the team of this consumer to confirm the subscription. If the team does not confirm it in time, the "
+        "consumer no longer counts, and no longer prevents the retirement of the line.",
+        "Challenge",
+        Action.CHALLENGE,
+        ("consumer", "line"),
+        _challenge_subject,
+        _challenge,
     ),
     PageAction(
         "unsubscribe",

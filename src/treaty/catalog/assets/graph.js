@@ -1,9 +1,10 @@
 // Graphs: highlight the dependencies of a node, and zoom. Without JavaScript, graphs scroll and links work.
 (() => {
-  const MIN_SCALE = 0.25;
+  const MIN_SCALE = 0.1;
   const MAX_SCALE = 2.5;
   const MIN_READABLE_SCALE = 0.66; // below this, text is unreadable and the graph scrolls instead
   const SCROLLING_SCALE = 0.8;
+  const PHONE_WIDTH = 640; // on narrower screens the full graph is shown first, and people zoom in
   const ZOOM_STEP = 1.25;
 
   // Edges by node in both directions. Edges from a row also count for its node.
@@ -102,7 +103,8 @@
     }, { passive: false });
 
     const first = Math.min(1, (view.clientWidth - 2) / width);
-    if (first < 1) zoom(first < MIN_READABLE_SCALE ? SCROLLING_SCALE : first);
+    if (view.clientWidth < PHONE_WIDTH) fit();
+    else if (first < 1) zoom(first < MIN_READABLE_SCALE ? SCROLLING_SCALE : first);
     const leftmost = () => [...svg.querySelectorAll(".box")]
       .reduce((one, other) => (one.getBoundingClientRect().left <= other.getBoundingClientRect().left ? one : other));
     const box = (svg.querySelector(".origin") ?? leftmost()).getBoundingClientRect();

@@ -42,7 +42,8 @@ for (const form of document.querySelectorAll("form[data-static-search]")) {
   const search = async () => {
     const query = Object.fromEntries(new FormData(form));
     // The entries are case-folded, which turns ß into ss.
-    const words = query.q.toLowerCase().replaceAll("ß", "ss").split(/\s+/).filter(Boolean);
+    const words = query.q.toLowerCase().replaceAll("ß", "ss").split(/\s+/).filter(Boolean)
+      .map((word) => (/[^s]s$/.test(word) && word.length > 3 ? word.slice(0, -1) : word)); // a plural finds the singular
     const chosen = Object.entries(query).filter(([name, value]) => name !== "q" && value);
     const isAll = words.length === 0 && chosen.length === 0;
     if (parts) parts.hidden = !isAll;

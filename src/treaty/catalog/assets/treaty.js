@@ -84,6 +84,50 @@ for (const form of byQuery("form[data-search]")) {
   form.addEventListener("change", search);
 }
 
+// Search in the header: the first results of the list of contracts, below the field, on every page.
+const MAX_QUICK_RESULTS = 8;
+for (const form of byQuery("form[data-quick-search]")) {
+  const field = form.querySelector("input");
+  const list = document.createElement("ul");
+  list.className = "quick-results";
+  list.setAttribute("aria-label", "Search results");
+  list.hidden = true;
+  form.append(list);
+  let running = null;
+  let timer = null;
+  const close = () => { running?.abort(); list.hidden = true; };
+  const row = (...content) => { const item = document.createElement("li"); item.append(...content); return item; };
+  const linkToAll = (url, text) => { const link = document.createElement("a"); link.href = url; link.textContent = text; return link; };
+  const search = async () => {
+    running?.abort();
+    if (!field.value.trim()) { close(); return; }
+    running = new AbortController();
+    const url = `${form.getAttribute("action")}?${new URLSearchParams({ q: field.value })}`;
+    try {
+      const answer = await fetch(url, { headers: { Accept: "text/html" }, signal: running.signal });
+      if (!answer.ok) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const rows = byQuery("#results tbody tr", page);
+      list.replaceChildren(...rows.slice(0, MAX_QUICK_RESULTS).map((one) => row(...byQuery("th a, th .match", one))));
+      if (rows.length > MAX_QUICK_RESULTS) list.append(row(linkToAll(url, "Show all results")));
+      if (!rows.length) list.append(row("No matching contracts."));
+      list.hidden = false;
+      announce(page.querySelector("[data-summary]")?.textContent ?? "");
+    } catch (error) {
+      if (error.name !== "AbortError") close();
+    }
+  };
+  field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 120); });
+  form.addEventListener("focusout", (event) => { if (!form.contains(event.relatedTarget)) close(); });
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") { close(); field.focus(); return; }
+    if (list.hidden || (event.key !== "ArrowDown" && event.key !== "ArrowUp")) return;
+    const stops = [field, ...byQuery("a", list)];
+    const next = stops[stops.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1)];
+    if (next) { event.preventDefault(); next.focus(); }
+  });
+}
+
 // "/" focuses the search field.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -108,7 +108,7 @@ def _format_value(value: Any) -> str:
 
 
 _SOURCE_NAME = "the contract"
-_EFFECT_ORDER = {"hit": 0, "unknown": 1, "exposed": 2, "safe": 3}
+_EFFECT_ORDER = {"hit": 0, "unknown": 1, "warned": 2, "exposed": 3, "safe": 4}
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,7 @@ class CheckResult:
     reasons: tuple[ReasonAnswer, ...]
     affected: tuple[AffectedAnswer, ...]
     more: int
+    hidden: int
     lint: LintReport
     renames: Sequence[RenameSuggestion] = ()
 
@@ -183,6 +184,7 @@ def check_document(source: Source, content: bytes, mode: str | None, grading: Gr
         ),
         tuple(sorted(impact.affected, key=lambda affected: (_EFFECT_ORDER[affected.effect], affected.name))),
         impact.more,
+        impact.hidden,
         lint(parse(reading), LintSettings(), today),
         suggest_renames(before, prepared.contract) if before else (),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from treaty.catalog import links
 from treaty.catalog.formatting import pluralize
@@ -31,6 +32,7 @@ from treaty.registry.model import MapAnswer, MapNodeAnswer
 ASSETS = ("graph.css", "graph.js")
 HOPS = (1, 2, 3, 4)
 DEFAULT_HOPS = 2
+COLORS = ("lifecycle", "health")
 DIRECTIONS = {"both": "Both", "upstream": "Upstream", "downstream": "Downstream"}
 
 
@@ -42,10 +44,12 @@ class GraphOptions:
     direction: str = "both"
     columns: str | None = None
     """The line whose fields are shown."""
+    colors: str = "lifecycle"
+    """What the icons show first, one of `COLORS`; the page lets people switch."""
 
 
-def graph_page(source: Source) -> Page:
-    """Return the full graph, or the graph of domains if the full one is too large."""
+def graph_page(source: Source, colors: str = "lifecycle") -> Page:
+    """Return the full graph, or the graph of domains if the full one is too large. `colors` is one of `COLORS`."""
     answer = source.consumers.map(limit=MAX_NODES)
     graph, isolated = split_isolated(answer)
     if answer.more and not isolated:
@@ -53,7 +57,8 @@ def graph_page(source: Source) -> Page:
         if len(domains.domains) > 1:
             return _page(links.graph(), "Graph", domain_graph(domains), is_by_domain=True)
     figure = _limited_figure(graph, "All contracts and consumers", 0 if isolated else answer.more)
-    return _page(links.graph(), "Graph", figure, isolated=isolated, isolated_more=answer.more if isolated else 0)
+    more = answer.more if isolated else 0
+    return _page(links.graph(), "Graph", figure, isolated=isolated, isolated_more=more, colors=colors)
 
 
 def domain_page(source: Source, name: str | None) -> Page:
@@ -87,6 +92,7 @@ def around_page(source: Source, name: str, options: GraphOptions | None = None) 
         name=name,
         origin=origin,
         options=options,
+        colors=options.colors,
         lines=[node.name for node in answer.nodes if node.kind == "line" and node.status],
     )
 
@@ -105,9 +111,9 @@ def graph_names(source: Source) -> Iterator[str]:
     contracts = dict.fromkeys(iterate_pages(lambda cursor, limit: source.datasets(cursor=cursor, limit=limit)))
     yield from contracts
     subscriptions = iterate_pages(lambda cursor, limit: source.consumers.subscriptions(cursor=cursor, limit=limit))
-    yield from dict.fromkeys(
-        subscription.consumer for subscription in subscriptions if subscription.consumer not in contracts
-    )
+    readers = iterate_pages(lambda cursor, limit: source.lineage.usage(cursor=cursor, limit=limit))
+    consumers = chain((one.consumer for one in subscriptions), (one.consumer for one in readers))
+    yield from dict.fromkeys(consumer for consumer in consumers if consumer not in contracts)
     unregistered = {
         node.name
         for name in contracts
@@ -147,6 +153,7 @@ def _page(link: Link, title: str, figure: Figure, **values: object) -> Page:
         "isolated_more": 0,
         "domain": None,
         "is_by_domain": False,
+        "colors": "lifecycle",
         "hops": HOPS,
         "directions": DIRECTIONS,
     }

@@ -12,15 +12,29 @@ from treaty.catalog.pages.contract.service_levels import DAYS, Chart, chart_anch
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.observability import amounts, measures
-from treaty.observability.measures import RANKS, DayState, State, days_until, fill_days, is_stale, measure_kind, worst
+from treaty.observability.health import HEALTH_RANKS, Health, describe_state
+from treaty.observability.measures import (
+    RANKS,
+    DayState,
+    Measure,
+    State,
+    days_until,
+    fill_days,
+    is_stale,
+    measure_kind,
+    worst,
+)
 from treaty.registry.model import ContractAnswer, DayAnswer, GridRowAnswer, MeasureAnswer, OverviewAnswer
 from treaty.registry.model.contract_answers import Query
+from treaty.registry.model.incidents import HealthWord
 
 ROWS = 60
 """Contracts per page of the daily status."""
 
 _LABEL_EVERY_DAYS = 5
 _MAX_ATTENTION = 3
+_MAX_INCIDENTS = 20
+_MAX_BLOCKED = 20
 
 
 @dataclass(frozen=True)
@@ -53,7 +67,8 @@ class Row:
 
     contract: str
     name: str
-    state: str
+    state: HealthWord | None
+    cause: str
     cells: tuple[Cell, ...]
 
 
@@ -86,8 +101,10 @@ def health_page(
             "tiles": tiles,
             "attention": attention_cards(source, _worst_rows(rows), moment) if not health_filter.cursor else (),
             "backlog": backlog_rows(latest) if not health_filter.cursor else (),
+            "incidents": source.incidents.list(state="open", limit=_MAX_INCIDENTS).items,
+            "blocked": source.incidents.overview(state=Health.BLOCKED, limit=_MAX_BLOCKED).items,
         },
-        ("health.css",),
+        ("health.css", "incidents.css"),
     )
 
 
@@ -101,7 +118,7 @@ def _columns(days: Sequence[date]) -> tuple[Column, ...]:
 
 def _row(row: GridRowAnswer, days: Sequence[date]) -> Row:
     cells = fill_days(days, map(_day, row.days))
-    return Row(row.contract, row.name or row.contract, row.health or "none", tuple(map(_cell, cells)))
+    return Row(row.contract, row.name or row.contract, row.health, row.cause, tuple(map(_cell, cells)))
 
 
 def _day(day: DayAnswer) -> DayState:
@@ -121,12 +138,18 @@ def _cell(state: DayState) -> Cell:
 
 def _worst_first(row: GridRowAnswer) -> tuple[int, int, int, str]:
     states = [day.state for day in row.days]
-    now = RANKS[State(row.health) if row.health else None]
-    return -now, -states.count("failing"), -states.count("warning"), row.name or row.contract
+    return -_health_rank(row.health), -states.count("failing"), -states.count("warning"), row.name or row.contract
+
+
+def _health_rank(word: HealthWord | None) -> int:
+    return HEALTH_RANKS[Health(word) if word else None]
 
 
 def _worst_rows(rows: Sequence[GridRowAnswer]) -> list[GridRowAnswer]:
-    """Return the contracts that fail or warn now, or else the one with the worst days."""
+    """Return the contracts that fail or warn now, or else the one with the worst days.
+
+    A contract that is blocked needs no attention of its own: the one that blocks it does.
+    """
     return [row for row in rows if row.health in ("failing", "warning")][:_MAX_ATTENTION] or list(rows[:1])
 
 
@@ -164,8 +187,11 @@ class AttentionCard:
 
     contract: str
     name: str
-    state: str
+    state: HealthWord | None
+    cause: str
+    """Why it needs attention, as every page says it."""
     problems: tuple[str, ...]
+    """What else breaks a promise or is close to its limit."""
     contract_info: ContractAnswer | None
     charts: tuple[Chart, ...]
 
@@ -182,7 +208,7 @@ class LatestMeasures:
 
 
 def latest_measures(source: Source, now: datetime) -> LatestMeasures:
-    """Load the latest measures. Old freshness values are dropped; old quarantine and exception counts still hold."""
+    """Load the latest measures. Drop old freshness values; old quarantine and exception counts are still valid."""
     kinds = (measures.FRESHNESS, measures.QUARANTINED, measures.QUARANTINED_SHARE, measures.EXCEPTIONS)
     pages = [source.measures.current(name=name, limit=_MAX_MEASURES) for name in kinds]
     fresh, quarantined, shares, exceptions = (tuple(page.items) for page in pages)
@@ -205,9 +231,10 @@ def summary_tiles(overview: OverviewAnswer, latest: LatestMeasures) -> tuple[Til
 
 def backlog_rows(latest: LatestMeasures) -> tuple[BacklogRow, ...]:
     """Return the contracts with quarantined rows or open exceptions, most first."""
-    shares = {share.contract: share for share in latest.shares}
-    rows = {measure.contract: measure for measure in latest.quarantined if measure.value}
-    exceptions = {exception.contract: exception for exception in latest.exceptions if exception.value}
+    shares = {share.contract: share for share in sorted(latest.shares, key=_value)}  # the worst of its lines
+    rows = {measure.contract: measure for measure in sorted(latest.quarantined, key=_value) if measure.value}
+    exceptions = {exception.contract: exception for exception in sorted(latest.exceptions, key=_value)}
+    exceptions = {contract: exception for contract, exception in exceptions.items() if exception.value}
     backlog = [
         _backlog_row(name, rows.get(name), shares.get(name), exceptions.get(name))
         for name in sorted(rows.keys() | exceptions.keys())
@@ -215,6 +242,10 @@ def backlog_rows(latest: LatestMeasures) -> tuple[BacklogRow, ...]:
     return tuple(
         sorted(backlog, key=lambda one: (-(one.exceptions or 0) - one.quarantined, one.contract))[:_MAX_BACKLOG]
     )
+
+
+def _value(measure: MeasureAnswer) -> float:
+    return measure.value
 
 
 def attention_cards(source: Source, rows: Iterable[GridRowAnswer], now: datetime) -> tuple[AttentionCard, ...]:
@@ -237,24 +268,27 @@ def _attention_card(source: Source, number: int, row: GridRowAnswer, now: dateti
     return AttentionCard(
         row.contract,
         row.name or row.contract,
-        row.health or "none",
-        tuple(map(_describe_problem, problems)),
+        row.health,
+        row.cause,
+        tuple(text for text in map(_describe_problem, problems) if text != row.cause),
         contract,
         charts,
     )
 
 
 def _describe_problem(measure: MeasureAnswer) -> str:
-    """Describe a violated or nearly violated promise."""
-    kind = measure_kind(measure.name, measure.unit)
-    if measure.name == measures.RUN:
-        return "the last run failed"
-    promised = (
-        f", promised {amounts.format_promise(kind, measure.promise, measure.unit)}"
-        if measure.promise is not None
-        else ""
+    """Describe a violated or nearly violated promise, as the health of a contract does."""
+    value = Measure(
+        measure.contract,
+        measure.name,
+        measure.at,
+        measure.value,
+        measure.unit,
+        measure.promise,
+        State(measure.state) if measure.state else None,
+        measure.details,
     )
-    return f"{kind.title.lower()} {amounts.format_measured(kind, measure.value, measure.unit)}{promised}"
+    return describe_state(value)
 
 
 def _severity(measure: MeasureAnswer) -> int:
@@ -263,11 +297,11 @@ def _severity(measure: MeasureAnswer) -> int:
 
 def _promise_tile(overview: OverviewAnswer) -> Tile:
     counts = {health: number for health, number in overview.health.items() if health != "none"}
-    state = worst(State(health) for health in counts)
-    met = sum(number for health, number in counts.items() if health != State.FAILING)
+    worst_health = max((Health(health) for health in counts), key=HEALTH_RANKS.__getitem__, default=None)
+    met = sum(number for health, number in counts.items() if health not in (Health.FAILING, Health.BLOCKED))
     unmeasured = overview.health.get("none", 0)
     note = "contracts meet their service levels" + (f"; {unmeasured:,} not measured" if unmeasured else "")
-    return Tile("Service levels", f"{met:,} of {sum(counts.values()):,}", note, state or "none")
+    return Tile("Service levels", f"{met:,} of {sum(counts.values()):,}", note, worst_health or "none")
 
 
 def _freshness_tile(measures: Sequence[MeasureAnswer]) -> Tile:

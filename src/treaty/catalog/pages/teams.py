@@ -12,7 +12,7 @@ from treaty.catalog.contacts import Contact, make_contact
 from treaty.catalog.pages.changes import DAYS_AHEAD, upcoming_dates
 from treaty.catalog.pages.migrations import MigrationSummary, known_teams, summarize_migration
 from treaty.catalog.rendering import Page
-from treaty.catalog.source import Source
+from treaty.catalog.source import Source, iterate_pages
 from treaty.contracts.versions import parse_line
 from treaty.errors import NotFound
 from treaty.registry.model import (
@@ -29,9 +29,11 @@ _MAX_SUBSCRIPTIONS = 500
 _MAX_LINEAGE_LOOKUPS = 50
 _MAX_SOURCES = 200
 _MAX_MIGRATIONS = 25
+_MAX_INCIDENTS = 50
 _MAX_PROPOSALS = 1_000
 _MAX_FIELDS = 12
 _MAX_CONTACTS = 20
+_MAX_NAMESPACES = 1_000
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,12 @@ def teams_page(source: Source, cursor: str | None = None, limit: int = _PAGE_SIZ
     )
 
 
+def find_team(source: Source, key: str) -> str:
+    """Return the name of the team with this URL segment; addresses with the encoded name still work."""
+    teams = iterate_pages(lambda cursor, limit: source.teams(cursor=cursor, limit=limit))
+    return next((team.team for team in teams if links.team_key(team.team) == key), None) or links.decode_name(key)
+
+
 def team_page(source: Source, name: str, today: date) -> Page:
     """Return the page of a team. Raises NotFound if it owns and consumes nothing."""
     matches = source.search(Query(owner=name), limit=_MAX_OWNED)
@@ -108,17 +116,25 @@ def team_page(source: Source, name: str, today: date) -> Page:
             "subscriptions": tuple(_team_subscription(subscription) for subscription in subscriptions.items),
             "more_subscriptions": subscriptions.next is not None,
             **_sources(source, owned),
+            "namespaces": _namespaces(source, name),
             "consumers": len({subscription.consumer for subscription in subscriptions.items}),
             "migrations": _team_migrations(source, name, today),
             "upcoming": upcoming_dates(upcoming, today),
             "days_ahead": DAYS_AHEAD,
             "today": today,
             "proposals": _proposals(source, owned),
+            "incidents": source.incidents.list(team=name, state="open", limit=_MAX_INCIDENTS).items,
             "contacts": _contacts(name, owned, subscriptions.items),
             "known_teams": known_teams(source) | {name},
         },
-        assets=("changes.css",),
+        assets=("changes.css", "incidents.css"),
     )
+
+
+def _namespaces(source: Source, team: str) -> tuple[str, ...]:
+    """Return the prefixes of ids that belong to the team."""
+    namespaces = source.governance.namespaces(limit=_MAX_NAMESPACES).items
+    return tuple(namespace.prefix for namespace in namespaces if namespace.team == team)
 
 
 def _team_subscription(subscription: SubscriptionAnswer) -> TeamSubscription:

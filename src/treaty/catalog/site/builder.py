@@ -70,21 +70,27 @@ def build(
     path: Path,
     name: str = DEFAULT_SITE_NAME,
     *,
+    teams: Sequence[str] = (),
     wait_seconds: float = 0.0,
     on_progress: OnProgress = ignore_progress,
 ) -> BuildResult:
-    """Render every page, and write those that changed."""
+    """Render every page, and write those that changed. The source shows what the teams may read."""
     with lock_folder(path, wait_seconds, lambda: on_progress(Progress(0, 1, "waiting for another build"))) as folder:
-        return render_site(source, folder, name, lambda _: False, on_progress)
+        return render_site(source, folder, name, lambda _: False, on_progress, teams)
 
 
 def render_site(
-    source: Source, folder: Folder, name: str, is_current: IsCurrent, on_progress: OnProgress = ignore_progress
+    source: Source,
+    folder: Folder,
+    name: str,
+    is_current: IsCurrent,
+    on_progress: OnProgress = ignore_progress,
+    teams: Sequence[str] = (),
 ) -> BuildResult:
     """Render the pages of a site, except groups that are still up to date."""
     began = time.monotonic()
     head, inputs = source.head(), PageInputs(source, end_of_today(source))
-    state = site_state(source, inputs.now, name, head)
+    state = site_state(source, inputs.now, name, head, teams)
     writer = SiteWriter(folder, RenderContext(inputs.now, is_static=True, name=name), is_current)
     _put_assets(writer)
     contracts = list(iterate_pages(lambda cursor, limit: source.search(Query(), cursor=cursor, limit=limit)))
@@ -225,6 +231,7 @@ def list_pages(source: Source, contracts: Sequence[ContractAnswer], files: Seque
                 **page.values,
                 "contracts": parts[number - 1],
                 "next_page": None,
+                "previous_page": None,
                 "part": number,
                 "parts_of_list": len(parts),
                 "search_files": addresses,

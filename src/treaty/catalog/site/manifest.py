@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -56,6 +56,8 @@ class SiteState:
     hash: str | None = None
     measured: Mapping[str, str] = field(default_factory=dict)
     """Time of the latest measure per contract. Measures are not in the audit log."""
+    audience: str | None = None
+    """Digest of the teams that the site is for; None if it is for everyone."""
 
 
 @dataclass(frozen=True)
@@ -124,15 +126,19 @@ def end_of_today(source: Source) -> datetime:
     return source.now().astimezone(UTC).replace(hour=23, minute=59, second=59, microsecond=0)
 
 
-def site_state(source: Source, day: datetime, name: str, head: HeadAnswer | None) -> SiteState:
+def site_state(
+    source: Source, day: datetime, name: str, head: HeadAnswer | None, audience: Iterable[str] = ()
+) -> SiteState:
     """Return the state that a site is built from."""
     seq, digest = (head.seq, hash_of(head.hash)) if head else (None, None)
     measured = {contract: at.isoformat() for contract, at in source.measures.last_measured().items()}
-    return SiteState(renderer_digest(), day.date().isoformat(), name, seq, digest, measured)
+    teams = "\n".join(sorted(audience))
+    shown_to = hash_of(teams) if teams else None
+    return SiteState(renderer_digest(), day.date().isoformat(), name, seq, digest, measured, shown_to)
 
 
 def hash_of(entry: str) -> str:
-    """Return a digest of an audit hash. The manifest is published, so it must not contain the hash itself."""
+    """Return a digest of a text. The manifest is published, so it must not contain the text itself."""
     return sha256(entry.encode()).hexdigest()
 
 

@@ -14,6 +14,7 @@ from treaty.catalog.pages.changes import static_changes_page
 from treaty.catalog.pages.contract import contract_pages
 from treaty.catalog.pages.graph import around_page, graph_names, static_graph_pages
 from treaty.catalog.pages.health import health_page
+from treaty.catalog.pages.incidents import incident_numbers, incident_page, incidents_page
 from treaty.catalog.pages.migrations import migration_page
 from treaty.catalog.pages.teams import team_page, teams_page
 from treaty.catalog.rendering import Page
@@ -64,6 +65,10 @@ def _migrations(inputs: PageInputs) -> Iterator[str]:
     return (str(migration.id) for migration in migrations)
 
 
+def _incidents(inputs: PageInputs) -> Iterator[str]:
+    return map(str, incident_numbers(inputs.source))
+
+
 def _teams(inputs: PageInputs) -> Iterator[str]:
     teams = iterate_pages(lambda cursor, limit: inputs.source.teams(cursor=cursor, limit=limit))
     return (team.team for team in teams)
@@ -73,6 +78,7 @@ def _overview_pages(inputs: PageInputs, _: str) -> Iterator[Page]:
     yield from static_graph_pages(inputs.source)
     yield static_changes_page(inputs.source, inputs.now.date())
     yield health_page(inputs.source, now=inputs.now)
+    yield incidents_page(inputs.source, limit=MAX_PAGE_SIZE)
     yield teams_page(inputs.source, limit=MAX_PAGE_SIZE)
 
 
@@ -86,6 +92,12 @@ PAGE_GROUPS: tuple[PageGroup, ...] = (
         Renewal.ALWAYS,
         _migrations,
         lambda inputs, key: (migration_page(inputs.source, int(key), inputs.now.date()),),
+    ),
+    PageGroup(
+        "incident",
+        Renewal.ALWAYS,
+        _incidents,
+        lambda inputs, key: (incident_page(inputs.source, int(key), inputs.now),),
     ),
     PageGroup("team", Renewal.ALWAYS, _teams, lambda inputs, key: (team_page(inputs.source, key, inputs.now.date()),)),
     PageGroup("overviews", Renewal.ALWAYS, _single_key, _overview_pages),

@@ -55,6 +55,9 @@ class Node:
     description: str
     link: Link
     state: str | None = None
+    """The state by its place in the life cycle."""
+    health: str | None = None
+    """The state by its health."""
     is_origin: bool = False
     rows: tuple[Row, ...] = ()
     hidden_edges: int = 0
@@ -102,7 +105,7 @@ class Box:
     @property
     def text_offset(self) -> float:
         """Distance of the text from the left edge."""
-        return _TEXT_OFFSET[self.node.state is not None]
+        return _TEXT_OFFSET[self.node.state is not None or self.node.health is not None]
 
     @property
     def heading(self) -> str:
@@ -163,6 +166,16 @@ class Figure:
         return frozenset(row.node.state for row in self.table)
 
     @property
+    def healths(self) -> frozenset[str | None]:
+        """Healths of nodes, for the legend."""
+        return frozenset(row.node.health for row in self.table)
+
+    @property
+    def has_health(self) -> bool:
+        """Whether anything was measured, so that colors can show health."""
+        return bool(self.healths - {None, "none"})
+
+    @property
     def has_hidden_edges(self) -> bool:
         """Whether some nodes have dependencies that are not shown."""
         return any(row.node.hidden_edges for row in self.table)
@@ -197,7 +210,7 @@ def compose(
 
 
 def shorten_text(text: str, width: float, size: float) -> str:
-    """Shorten a text to a width in pixels. Of a dotted name the end is kept, because it says more."""
+    """Shorten a text to a width in pixels. Of a dotted name the end is kept, because it is more specific."""
     plain = " ".join(str(show_hidden_characters(text)).split())
     if _text_width(plain, size) <= width:
         return plain

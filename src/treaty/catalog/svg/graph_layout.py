@@ -79,11 +79,6 @@ def warm_up() -> None:
     compute_layout((Size(1, 1), Size(1, 1)), (Arrow(0, 1),))
 
 
-def warm_up_in_background() -> None:
-    """Load the engine in a background thread."""
-    threading.Thread(target=warm_up, name="treaty-layout", daemon=True).start()
-
-
 def _dot(sizes: Sequence[Size], arrows: Sequence[Arrow]) -> str:
     """Return the graph in the DOT language."""
     back = _back_edges(len(sizes), arrows)

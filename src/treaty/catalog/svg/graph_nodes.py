@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from treaty.catalog import links
-from treaty.catalog.formatting import pluralize
+from treaty.catalog.formatting import format_health, pluralize
 from treaty.catalog.links import Link
 from treaty.catalog.source import Source
 from treaty.catalog.svg.graph_figure import Edge, Figure, Node, Row, compose
 from treaty.contracts.versions import parse_line
+from treaty.observability.health import HEALTH_RANKS, Health
 from treaty.registry.model import (
     DomainAnswer,
     DomainEdgeAnswer,
@@ -63,11 +64,13 @@ def map_to_graph(answer: MapAnswer) -> NodesAndEdges:
     for edge in answer.edges:
         hidden_edges[edge.upstream] -= 1
         hidden_edges[edge.downstream] -= 1
-    statuses = {node.id: node.status for node in answer.nodes if node.kind == "line"}
+    lines = {node.id: node for node in answer.nodes if node.kind == "line"}
     nodes = (
         _line_node(node, node.id in origins)
         if node.kind == "line"
-        else _consumer_node(node, node.id in origins, [statuses.get(e.tail) for e in edges if e.head == node.id])
+        else _consumer_node(
+            node, node.id in origins, [lines[e.tail] for e in edges if e.head == node.id and e.tail in lines]
+        )
         for node in answer.nodes
     )
     return NodesAndEdges(tuple(replace(node, hidden_edges=hidden_edges[node.id]) for node in nodes), edges)
@@ -154,6 +157,7 @@ def _line_node(node: MapNodeAnswer, is_origin: bool) -> Node:
         f"version {node.version}" if node.version else version,
         *([node.status] if node.status else []),
         *([f"owned by {node.team}"] if node.team else []),
+        *([format_health(node.health, node.cause)] if node.health else []),
     ]
     return Node(
         id=node.id,
@@ -164,16 +168,20 @@ def _line_node(node: MapNodeAnswer, is_origin: bool) -> Node:
         description=", ".join(details),
         link=links.contract(node.contract) if node.status and node.contract else links.graph(node.name),
         state=STATES.get(node.status or "", "none"),
+        health=node.health or "none",
         is_origin=is_origin,
     )
 
 
-def _consumer_node(node: MapNodeAnswer, is_origin: bool, line_statuses: Collection[str | None]) -> Node:
-    states = [STATES.get(status or "", "none") for status in line_statuses]
+def _consumer_node(node: MapNodeAnswer, is_origin: bool, lines: Collection[MapNodeAnswer]) -> Node:
+    states = [STATES.get(line.status or "", "none") for line in lines]
     worst = max(states, key=_WORST_LAST.index, default="healthy")
     uses_ending_line = worst in ("warning", "failing")
     team = [f"of {node.team}"] if node.team else []
     warning = ["uses a line that is deprecated or retired"] if uses_ending_line else []
+    health = max((Health(line.health) for line in lines if line.health), key=HEALTH_RANKS.__getitem__, default=None)
+    is_hit = health in (Health.FAILING, Health.BLOCKED)
+    warning += [f"uses a line that is {health}"] if is_hit else []
     return Node(
         id=node.id,
         kind="consumer",
@@ -183,6 +191,7 @@ def _consumer_node(node: MapNodeAnswer, is_origin: bool, line_statuses: Collecti
         description=", ".join((node.name, " ".join(("consumer", *team)), *warning)),
         link=links.graph(node.name),
         state=worst if uses_ending_line else None,
+        health=health if is_hit else None,
         is_origin=is_origin,
     )
 

@@ -1,4 +1,4 @@
-"""Pages of one contract: overview, versions, comparison of two versions, consumers, document."""
+"""Pages of one contract: overview, versions, comparison of two versions, consumers, lineage, document."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from treaty.catalog.pages.contract.compare import compare_page
 from treaty.catalog.pages.contract.consumers import consumers_page
 from treaty.catalog.pages.contract.contract_data import load_contract_data, version_pairs
 from treaty.catalog.pages.contract.document import DOCUMENT_FORMATS, document_page
+from treaty.catalog.pages.contract.lineage import lineage_page
 from treaty.catalog.pages.contract.overview import contract_page
 from treaty.catalog.pages.contract.versions import versions_page
 from treaty.catalog.rendering import Page
@@ -21,6 +22,7 @@ __all__ = [
     "contract_page",
     "contract_pages",
     "document_page",
+    "lineage_page",
     "versions_page",
 ]
 
@@ -32,5 +34,6 @@ def contract_pages(source: Source, name: str, now: datetime | None = None) -> It
     yield from (contract_page(source, name, number, data=data) for number in data.version_numbers)
     yield versions_page(source, name, data=data)
     yield consumers_page(source, name, data=data)
+    yield lineage_page(source, name, data=data)
     yield from (document_page(source, name, format_.key, data=data) for format_ in DOCUMENT_FORMATS)
     yield from (compare_page(source, name, *pair, data=data) for pair in version_pairs(data))

@@ -159,7 +159,7 @@ def summarize_difference(before: Any, after: Any) -> tuple[str | None, str | Non
 
 
 def _are_lists_of_mappings(before: Any, after: Any) -> bool:
-    """Return whether both are lists and one holds mappings, which are too long to show in full."""
+    """Return whether both are lists and one contains mappings, which are too long to show in full."""
     both = isinstance(before, list) and isinstance(after, list)
     return both and any(isinstance(one, dict) for one in (*before, *after))
 
@@ -217,7 +217,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class MigrationPath:
-    """Views between the two shapes and the fields they lose. `problem` says why there are none."""
+    """Views between the two shapes and the fields they lose. `problem` is the reason why there are none."""
 
     fidelity: str | None = None
     views: tuple[View, ...] = ()

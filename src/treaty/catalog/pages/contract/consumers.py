@@ -1,4 +1,4 @@
-"""Consumers of a contract by line, with their fields and the command to subscribe."""
+"""Consumers of a contract by line: declared and observed, with their fields and the command to subscribe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from treaty.catalog import links
 from treaty.catalog.contacts import Contact, make_contact
 from treaty.catalog.pages.contract.contract_data import ContractData, heading_of, load_contract_data, parse_contract
-from treaty.catalog.pages.contract.field_consumers import downstream_contracts
+from treaty.catalog.pages.contract.field_consumers import downstream_in, load_downstream
+from treaty.catalog.pages.contract.observed_readers import Observation, ObservedReaders, load_observed_readers
 from treaty.catalog.pages.contract.overview import ASSETS
 from treaty.catalog.pages.contract.schema_tree import field_anchor, field_paths
 from treaty.catalog.rendering import Page
@@ -26,10 +27,21 @@ _ACCEPTS_SUBSCRIPTIONS = ("draft", "active", "deprecated")
 
 @dataclass(frozen=True, slots=True)
 class UsedField:
-    """A field of a subscription, with its anchor on the contract page if it exists."""
+    """A field that a consumer declared or was seen reading, with its anchor on the contract page if it exists."""
 
     path: str
     anchor: str | None
+    is_undeclared: bool = False
+    """Whether it was seen, but is not part of the subscription."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedReader:
+    """What was seen of a consumer."""
+
+    observation: Observation
+    fields: tuple[UsedField, ...]
+    more_fields: tuple[UsedField, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +54,21 @@ class ConsumerRow:
     contact: Contact | None
     fields: tuple[UsedField, ...]
     more_fields: tuple[UsedField, ...]
+    observed: ObservedReader | None
 
 
 @dataclass(frozen=True, slots=True)
 class LineConsumers:
-    """A line with its consumers, the version that its fields refer to, and the command to subscribe."""
+    """A line with its consumers, the version that its fields refer to, and the command to subscribe.
+
+    `readers` were seen reading the line and have no subscription.
+    """
 
     line: LineAnswer
     label: str
     version: str
     consumers: tuple[ConsumerRow, ...]
+    readers: tuple[ObservedReader, ...]
     warnings: tuple[str, ...]
     command: str | None
 
@@ -59,6 +76,8 @@ class LineConsumers:
 def consumers_page(source: Source, name: str, *, data: ContractData | None = None) -> Page:
     """Return the page of consumers."""
     data = data or load_contract_data(source, name)
+    downstream = load_downstream(source, name)
+    observed = load_observed_readers(source, name, downstream)
     return Page(
         links.consumers(name),
         "contract/consumers.html",
@@ -66,25 +85,35 @@ def consumers_page(source: Source, name: str, *, data: ContractData | None = Non
         "contracts",
         {
             "heading": heading_of(data, data.highest, "consumers"),
-            "lines": tuple(_line(data, line) for line in data.lines),
+            "lines": tuple(_line(data, line, observed) for line in data.lines),
             "classes": {
                 consumer_class.value: (consumer_class.value.replace("_", " "), consumer_class.words)
                 for consumer_class in ConsumerClass
             },
-            "downstream": downstream_contracts(source, name),
+            "downstream": downstream_in(downstream, name),
         },
         assets=ASSETS,
     )
 
 
-def _line(data: ContractData, line: LineAnswer) -> LineConsumers:
+def _line(data: ContractData, line: LineAnswer, observed: ObservedReaders) -> LineConsumers:
     latest = next((version for version in data.versions if version.line == line.line), data.highest)
     known = field_paths(parse_contract(latest))
-    consumers = tuple(_consumer(subscription, known) for subscription in data.subscriptions_of(line.line))
+    consumers = tuple(
+        _consumer(subscription, observed.of(subscription.consumer, line.line), known)
+        for subscription in data.subscriptions_of(line.line)
+    )
     first = next(iter(known), None)
-    command = _command(line.line, first) if line.status in _ACCEPTS_SUBSCRIPTIONS else None
     warnings = dict.fromkeys(warning for consumer in consumers for warning in consumer.subscription.warnings)
-    return LineConsumers(line, str(parse_line(line.line).major), latest.version, consumers, tuple(warnings), command)
+    return LineConsumers(
+        line,
+        str(parse_line(line.line).major),
+        latest.version,
+        consumers,
+        tuple(_observed_reader(observation, known) for observation in observed.without_subscription(line.line)),
+        tuple(warnings),
+        _command(line.line, first) if line.status in _ACCEPTS_SUBSCRIPTIONS else None,
+    )
 
 
 def _command(line: str, field: str | None) -> str:
@@ -96,7 +125,7 @@ def _command(line: str, field: str | None) -> str:
     )
 
 
-def _consumer(subscription: SubscriptionAnswer, known: dict[str, None]) -> ConsumerRow:
+def _consumer(subscription: SubscriptionAnswer, observation: Observation | None, known: dict[str, None]) -> ConsumerRow:
     fields = tuple(UsedField(path, _anchor(path, known)) for path in subscription.fields)
     try:
         kind = ConsumerClass(subscription.consumer_class)
@@ -109,7 +138,18 @@ def _consumer(subscription: SubscriptionAnswer, known: dict[str, None]) -> Consu
         make_contact("contact", subscription.contact) if subscription.contact else None,
         fields[:_MAX_FIELDS],
         fields[_MAX_FIELDS:],
+        None if observation is None else _observed_reader(observation, known),
     )
+
+
+def _observed_reader(observation: Observation, known: dict[str, None]) -> ObservedReader:
+    reads = observation.reads
+    fields = (
+        tuple(UsedField(path, _anchor(path, known), path in reads.undeclared_fields) for path in reads.fields)
+        if reads is not None
+        else ()
+    )
+    return ObservedReader(observation, fields[:_MAX_FIELDS], fields[_MAX_FIELDS:])
 
 
 def _anchor(path: str, known: dict[str, None]) -> str | None:

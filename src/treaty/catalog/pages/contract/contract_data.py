@@ -16,7 +16,7 @@ from treaty.contracts.model import Contract
 from treaty.contracts.values import EMPTY
 from treaty.contracts.versions import try_parse_version
 from treaty.errors import NotFound
-from treaty.registry.model import DocumentAnswer, LineAnswer, Page, SubscriptionAnswer
+from treaty.registry.model import ContractHealthAnswer, DocumentAnswer, LineAnswer, Page, SubscriptionAnswer
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class ContractData:
     subscriptions: tuple[SubscriptionAnswer, ...]
     registered: tuple[DocumentAnswer, ...]
     """The versions in the order of registration."""
+    health: ContractHealthAnswer
 
     @property
     def highest(self) -> DocumentAnswer:
@@ -82,7 +83,8 @@ def load_contract_data(source: Source, name: str) -> ContractData:
     if not registered:
         raise NotFound(f"{name!r} has no version yet")
     versions = tuple(sorted(registered, key=lambda one: _sort_key(one.version), reverse=True))
-    return ContractData(name, versions, lines, tuple(iterate_pages(subscriptions)), registered)
+    health = source.incidents.health(name)
+    return ContractData(name, versions, lines, tuple(iterate_pages(subscriptions)), registered, health)
 
 
 def parse_contract(answer: DocumentAnswer) -> Contract:
@@ -161,6 +163,7 @@ class Heading:
     teams: tuple[str, ...]
     current: str
     tabs: tuple[Tab, ...]
+    health: ContractHealthAnswer
 
     @property
     def is_highest(self) -> bool:
@@ -194,6 +197,8 @@ def heading_of(data: ContractData, version: DocumentAnswer, current: str) -> Hea
             Tab("overview", "Overview", links.contract(data.id)),
             Tab("versions", "Versions", links.versions(data.id), len(data.versions)),
             Tab("consumers", "Consumers", links.consumers(data.id), consumers),
+            Tab("lineage", "Lineage", links.lineage(data.id)),
             Tab("document", "Document", links.document(data.id, DEFAULT_FORMAT)),
         ),
+        data.health,
     )

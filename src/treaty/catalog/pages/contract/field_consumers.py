@@ -11,7 +11,7 @@ from treaty.catalog.source import Source
 from treaty.contracts.paths import FieldPath, Step, parse_path
 from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument
-from treaty.registry.model import SubscriptionAnswer
+from treaty.registry.model import MapAnswer, SubscriptionAnswer
 
 _MAX_NAMES = 8
 
@@ -106,7 +106,16 @@ def subscribers(subscriptions: tuple[SubscriptionAnswer, ...]) -> tuple[LineCons
 
 def downstream_contracts(source: Source, contract: str) -> tuple[LineConsumer, ...]:
     """Return the lines of other contracts that are made from this one, with the fields they use."""
-    answer = source.consumers.map(contract, hops=1, direction="downstream", limit=_MAX_NODES)
+    return downstream_in(load_downstream(source, contract), contract)
+
+
+def load_downstream(source: Source, contract: str) -> MapAnswer:
+    """Return what depends directly on the lines of a contract."""
+    return source.consumers.map(contract, hops=1, direction="downstream", limit=_MAX_NODES)
+
+
+def downstream_in(answer: MapAnswer, contract: str) -> tuple[LineConsumer, ...]:
+    """Return the lines of other contracts in a map that are made from this one, with the fields they use."""
     nodes = {node.id: node for node in answer.nodes}
     return tuple(
         LineConsumer(to.name, origin.name, tuple(edge.fields), to.title or to.name)

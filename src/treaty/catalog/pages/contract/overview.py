@@ -19,18 +19,21 @@ from treaty.catalog.pages.contract.contract_data import (
 )
 from treaty.catalog.pages.contract.field_consumers import FieldUsage, downstream_contracts, subscribers
 from treaty.catalog.pages.contract.field_history import field_history
+from treaty.catalog.pages.contract.runs import RunHistory, run_history
 from treaty.catalog.pages.contract.schema_tree import FieldContext, schema_trees
 from treaty.catalog.pages.contract.service_levels import contract_promises, measure_charts
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.catalog.svg.graph_nodes import contract_lineage
-from treaty.contracts.blocks import Exclusion, IntendedConsumer
+from treaty.contracts.blocks import Deprecation, Exclusion, IntendedConsumer
+from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
-from treaty.contracts.values import EMPTY
-from treaty.registry.model import DocumentAnswer, VersionAnswer
+from treaty.contracts.values import EMPTY, abbreviate
+from treaty.registry.model import DocumentAnswer, EffectiveAnswer, VersionAnswer
 
 ASSETS = ("contract.css", "contract.js")
-_EXTRA_ASSETS = ("graph.css", "graph.js", "health.css")
+_EXTRA_ASSETS = ("graph.css", "graph.js", "health.css", "incidents.css")
+_MAX_INCIDENTS = 10
 
 
 def contract_page(
@@ -46,6 +49,8 @@ def contract_page(
     version = data.at(number)
     link = links.contract(name) if number is None else links.version(name, number)
     contract = parse_contract(version)
+    effective = source.effective(name, version.version)
+    inherited = contract_from(effective.document, f"{name} {version.version}")
     title = contract.name or contract.id
     return Page(
         link,
@@ -57,7 +62,10 @@ def contract_page(
             "contract": contract,
             "shown": version,
             "before": data.previous_versions.get(version.version),
-            "meaning": contract_meaning(contract),
+            "meaning": contract_meaning(inherited),
+            "inherited": inherited_values(effective),
+            "policies": effective.policies,
+            "readers": readers_text(contract),
             "kind": contract_kind(contract),
             "tags": contract_tags(contract),
             "owners": owner_contacts(contract),
@@ -65,10 +73,14 @@ def contract_page(
             "support": support_contacts(contract),
             "links": definition_links(contract.authoritative_definitions),
             "end_of_life": end_of_life(contract, version),
-            "promises": contract_promises(source, contract),
+            "promises": contract_promises(source, inherited),
             "migrations": source.migrations.list(contract=name, state="open", limit=20).items,
             "charts": measure_charts(source, name, now) if number is None else (),
             "lineage": contract_lineage(source, name) if number is None else None,
+            "kept_levels": data.health.service_levels if number is None else (),
+            "window_days": data.health.window_days,
+            "incidents": source.incidents.list(contract=name, limit=_MAX_INCIDENTS).items if number is None else (),
+            "history": run_history(source, name) if number is None else RunHistory((), 0, 0),
             **_schema(source, data, version),
         },
         assets=(*ASSETS, *_EXTRA_ASSETS),
@@ -113,6 +125,25 @@ class Meaning:
     authority: str | None
     exclusions: tuple[Exclusion, ...]
     intended_consumers: tuple[IntendedConsumer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InheritedValue:
+    """A value that the contract inherits, and the policy that states it."""
+
+    path: str
+    value: str
+    policy: str
+    version: str
+
+
+def inherited_values(answer: EffectiveAnswer) -> tuple[InheritedValue, ...]:
+    """Return the values that a contract inherits from its policies."""
+    listed = [(value.path, value.value, value.origin.rpartition(" ")) for value in answer.values if value.origin]
+    return tuple(
+        InheritedValue(path.replace("#", " "), abbreviate(value), policy, version)
+        for path, value, (policy, _, version) in listed[:_MAX_ITEMS]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +194,12 @@ def contract_kind(contract: Contract) -> str:
     return "stream" if contract.treaty.event else "dataset"
 
 
+def readers_text(contract: Contract) -> str | None:
+    """Return who may read a contract, or None if everyone may."""
+    audience = contract.treaty.visibility
+    return None if audience is None else ", ".join(["its owners", *sorted(audience.names)])
+
+
 def contract_tags(contract: Contract) -> tuple[str, ...]:
     """Return the tags of a contract."""
     tags = contract.more.get("tags")
@@ -170,23 +207,24 @@ def contract_tags(contract: Contract) -> tuple[str, ...]:
 
 
 def end_of_life(contract: Contract, version: VersionAnswer) -> EndOfLife | None:
-    """Return the end of life of a version, or None if it is a draft or active."""
-    notice = contract.treaty.deprecation
-    if version.status in ("draft", "active"):
+    """Return the end of life of a version, or None if it is a draft, or active without an announced end."""
+    notice = contract.treaty.deprecation or Deprecation()
+    is_announced = version.status == "active" and (version.announced_on or notice.announced) is not None
+    if version.status in ("draft", "active") and not is_announced:
         return None
-    guide = version.deprecation_uri or (notice.migration_guide if notice else None)
+    guide = version.deprecation_uri or notice.migration_guide
     return EndOfLife(
         version.status,
         tuple(_dates(version)),
-        notice.reason if notice else None,
-        notice.replacement if notice else None,
+        version.reason or notice.reason,
+        version.replacement or notice.replacement,
         make_contact("migration guide", guide) if guide else None,
     )
 
 
 def _dates(version: VersionAnswer) -> Iterator[LifecycleDate]:
     for label, on in (
-        ("announced", version.announced_on),
+        ("deprecation" if version.status == "active" else "announced", version.announced_on),
         ("sunset", version.sunset_on),
         ("retirement", version.retire_on),
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -39,9 +39,8 @@ class Promise:
 
 def contract_promises(source: Source, contract: Contract) -> tuple[Promise, ...]:
     """Return the promises of a contract with their latest measures, measurable ones first."""
-    measured = {
-        measure.name: measure for measure in source.measures.current(contract=contract.id, limit=_MAX_MEASURES).items
-    }
+    of = contract.line or contract.id
+    measured = {measure.name: measure for measure in source.measures.current(contract=of, limit=_MAX_MEASURES).items}
     promises = [*_measurable(contract, measured), *_statements(contract)]
     return tuple(sorted(promises, key=lambda promise: not promise.measurable))
 
@@ -56,11 +55,18 @@ def _measurable(contract: Contract, measured: Mapping[str, MeasureAnswer]) -> It
             yield Promise(_title_of(name), _format_level(level), statement=_statement(level), measurable=False)
         elif kind.name not in seen:
             seen.add(kind.name)
-            yield _promise(contract, kind, level, measured.get(kind.name))
+            yield _promise(contract, kind, level, _measured(kind, measured))
     latency = contract.treaty.latency
     if measures.LATENCY not in seen and latency and latency.within:
         within = {"value": latency.within, "description": latency.statement}
-        yield _promise(contract, KNOWN_MEASURES[measures.LATENCY], within, measured.get(measures.LATENCY))
+        kind = KNOWN_MEASURES[measures.LATENCY]
+        yield _promise(contract, kind, within, _measured(kind, measured))
+
+
+def _measured(kind: MeasureKind, measured: Mapping[str, MeasureAnswer]) -> MeasureAnswer | None:
+    """Return the latest measure of a kind; latency is also measured as the lag of runs."""
+    measure = measured.get(kind.name)
+    return measured.get(measures.LAG) if measure is None and kind.name == measures.LATENCY else measure
 
 
 def _promise(contract: Contract, kind: MeasureKind, level: Mapping[str, Any], measure: MeasureAnswer | None) -> Promise:
@@ -74,7 +80,7 @@ def _promise(contract: Contract, kind: MeasureKind, level: Mapping[str, Any], me
         amounts.format_measured(kind, measure.value, measure.unit),
         measure.state or "none",
         measure.at,
-        chart_anchor(kind.name),
+        chart_anchor(measure.name),
         _statement(level),
     )
 
@@ -123,14 +129,24 @@ _CHART_ORDER = (
     measures.VOLUME,
     measures.QUARANTINED_SHARE,
     measures.EXCEPTIONS,
+    measures.FILES_SET_APART,
     measures.AVAILABILITY,
     measures.COMPLETENESS,
     measures.VALIDITY,
     measures.LATENCY,
+    measures.LAG,
+    measures.SCHEMA_DRIFT,
+    measures.EXCEPTIONS_OLDEST_AGE,
 )
 """Charts in this order, followed by custom measures."""
 
-_NOT_CHARTED = frozenset({measures.RUN, measures.DURATION, measures.ROWS_IN, measures.QUARANTINED})
+_NOT_CHARTED = frozenset(
+    {
+        *(measures.RUN, measures.DURATION, measures.ROWS_IN, measures.QUARANTINED),
+        *(measures.DUPLICATES, measures.OUT_OF_ORDER, measures.GAPS),
+        *(measures.EXCEPTIONS_OPENED, measures.EXCEPTIONS_CLOSED),
+    }
+)
 """Technical measures without a chart."""
 
 
@@ -158,7 +174,8 @@ class Chart:
 
 def measure_charts(source: Source, contract: str, now: datetime | None = None) -> tuple[Chart, ...]:
     """Return charts of the measures of the last 30 days."""
-    names = [measure.name for measure in source.measures.current(contract=contract, limit=_MAX_MEASURES).items]
+    current = source.measures.current(contract=contract, limit=_MAX_MEASURES).items
+    names = list(dict.fromkeys(measure.name for measure in current))
     own = [name for name in names if name not in KNOWN_MEASURES]
     chart_names = [*(name for name in _CHART_ORDER if name in names), *own][:_MAX_CHARTS]
     return tuple(chart for name in chart_names if (chart := measure_chart(source, contract, name, now)))
@@ -182,7 +199,7 @@ def measure_chart(
         for measure in found
     ]
     title = _title(kind, unit, points)
-    note = _note(points, (window.last - window.first).days)
+    note = _note(points, (window.last - window.first).days) + _sample_note(found)
     readings = tuple(_reading(kind, measure) for measure in reversed(found[-_MAX_TABLE_ROWS:]))
     return Chart(
         anchor or chart_anchor(name),
@@ -214,6 +231,12 @@ def _note(points: list[Point], days: int) -> str:
     if all(point.promise is None for point in points):
         return f"{pluralize(warned, 'warning')} in {span}" if warned else "no promise"
     return f"met for {span}"
+
+
+def _sample_note(measures: Sequence[MeasureAnswer]) -> str:
+    """Return a remark on measures that are marked as sample data in their details."""
+    samples = sum(measure.details.get("sample") is True for measure in measures)
+    return f"; sample data: {samples} of {pluralize(len(measures), 'value')}" if samples else ""
 
 
 def _reading(kind: MeasureKind, measure: MeasureAnswer) -> Reading:
