@@ -191,8 +191,24 @@ def test_a_waiver_holds_until_its_day(here: Treaty, shop: Repository) -> None:
     waiver = "waivers: [{rule: field_removed, owner: shop, reason: unused, until: '2026-06-30'}]\n"
     shop.write({"treaty.yaml": waiver})
 
-    assert here("check", "--as-of", "2026-06-30").code == 0
-    assert here("check", "--as-of", "2026-07-01").code == 3
+    assert here("check", "--now", "2026-06-30").code == 0
+    assert here("check", "--now", "2026-07-01").code == 3
+
+
+def test_a_waiver_of_the_project_excuses_a_kind_of_change(here: Treaty, shop: Repository) -> None:
+    text = (shop.folder / "contracts/orders.yaml").read_text()
+    narrowed = text.replace("decimal(18,4)", "decimal(12,2)").replace("version: 1.4.0", "version: 1.5.0")
+    shop.commit({"contracts/orders.yaml": narrowed})
+    waiver = "waivers: [{rule: field_type_changed, path: gross_total, owner: shop, reason: r, until: '2026-06-30'}]\n"
+    refused = here("check", "--now", "2026-06-30")
+    shop.write({"treaty.yaml": waiver})
+
+    waived, ended = here("check", "--now", "2026-06-30"), here("check", "--now", "2026-07-01")
+    shop.write({"treaty.yaml": waiver.replace("gross_total", "order_id")})
+    elsewhere = here("check", "--now", "2026-06-30")
+
+    assert [result.code for result in (refused, waived, ended, elsewhere)] == [3, 0, 3, 3]
+    assert "waived by shop until 2026-06-30" in waived.output
 
 
 def test_fixing_writes_the_version_and_the_changelog(here: Treaty, shop: Repository) -> None:

@@ -209,3 +209,105 @@ def test_a_shallow_clone_says_what_to_do_and_can_do_it_itself(
 @pytest.mark.parametrize("arguments", [("--changed", ORDERS), (), ("--base", "main", ORDERS), ("--fetch", ORDERS)])
 def test_what_does_not_go_together_is_refused(here: Treaty, arguments: tuple[str, ...]) -> None:
     assert here("register", *arguments).code == 2
+
+
+def test_fields_of_a_wide_event_that_no_consumer_reads_are_reported(here: Treaty, shop: Repository) -> None:
+    parts = [
+        {"name": f"part_{number}", "logicalType": "string", "description": "One of many parts."}
+        for number in range(1, 22)
+    ]
+    wide = {
+        **V1,
+        "version": "1.5.0",
+        "event": {"type": "OrderPlaced", "meaning": "The order was accepted."},
+        "fields": [*V1["fields"], *parts],
+    }
+    shop.commit({ORDERS: wide})
+
+    messages = [finding["message"] for finding in _checked(here)["lint"]]
+    offline = [finding["message"] for finding in _checked(here, "--offline")["lint"]]
+
+    assert any("no consumer reads" in message and "gross_total" not in message for message in messages)
+    assert not any("no consumer reads" in message for message in offline)
+
+
+def _ending(announced: str, sunset: str) -> dict[str, Any]:
+    notice = {"announced": announced, "sunset_date": sunset, "replacement": "shop.sales"}
+    return {**V1, "status": "deprecated", "deprecation": notice}
+
+
+def test_the_same_version_with_a_deprecation_may_merge_and_names_who_must_migrate(
+    here: Treaty, shop: Repository
+) -> None:
+    shop.commit({ORDERS: _ending("2099-01-03", "2099-03-03")})
+
+    one = _checked(here)
+    comment = here("check", "--format", "markdown").output
+
+    assert (one["may_merge"], one["required_version"]) == (True, "1.4.0")
+    assert [(finding["id"], finding["severity"]) for finding in one["registry"]] == [("lifecycle_step", "info")]
+    (party,) = one["affected"]
+    assert (party["name"], party["effect"]) == ("ledger", "warned")
+    assert party["steps"][0]["action"] == (
+        "shop.orders@1 will be deprecated on 2099-01-03; sunset on 2099-03-03. Migrate to: shop.sales"
+    )
+    assert "| `shop.orders` | 1.4.0 | compatible under backward | **ledger** (to migrate) |" in comment
+    assert "**Consumers to migrate**\n\n- **ledger**" in comment
+    assert "1.4.0 stays: only its status or deprecation changes" in here("check").output
+    assert _checked(here, "--offline")["may_merge"]
+
+
+def test_a_sunset_too_soon_may_not_merge(here: Treaty, shop: Repository) -> None:
+    shop.commit({ORDERS: _ending("2099-01-03", "2099-01-20")})
+
+    one = _checked(here)
+
+    assert not one["may_merge"]
+    assert [(finding["id"], finding["message"]) for finding in one["registry"] if finding["severity"] == "error"] == [
+        ("sunset_too_soon", "the sunset 2099-01-20 is less than 30 days after 2099-01-03; use 2099-02-02 or later")
+    ]
+
+
+def test_more_than_the_status_needs_a_new_version(here: Treaty, shop: Repository) -> None:
+    shop.commit({ORDERS: {**_ending("2099-01-03", "2099-03-03"), "name": "Orders"}})
+
+    result = here("check")
+
+    assert result.code == 3
+    assert "version 1.4.0 is registered with different content" in " ".join(result.output.split())
+
+
+def test_an_id_in_a_namespace_of_another_team_is_an_error(here: Treaty, shop: Repository) -> None:
+    assert here("admin", "namespace", "assign", "pay.", "payments").code == 0
+    cards = {**V1, "id": "pay.cards"}
+    ours = {**cards, "id": "pay.limits", "owners": [{"team": "payments", "contact": "#payments"}]}
+    shop.commit({"cards.yaml": cards, "limits.yaml": ours})
+
+    result = here("check", "--format", "json")
+    cards_review, limits_review = json.loads(result.output)["contracts"]
+
+    assert result.code == 3
+    assert cards_review["registry"] == [
+        {
+            "id": "namespace_of_other_team",
+            "severity": "error",
+            "message": "the namespace 'pay.' belongs to team payments, which does not own the contract; choose an id "
+            "outside the namespace, or ask a steward: treaty admin namespace assign pay. checkout",
+            "path": None,
+            "hint": None,
+            "source": "cards.yaml",
+            "line": 3,
+        }
+    ]
+    assert limits_review["may_merge"]
+
+
+def test_an_id_that_looks_like_a_registered_one_is_an_error(here: Treaty, shop: Repository) -> None:
+    shop.commit({"copy.yaml": {**V1, "id": "shop.Orders"}})
+
+    result = here("check")
+
+    assert result.code == 3
+    assert "the id 'shop.Orders' looks like 'shop.orders', which is registered" in result.output
+    assert "contract (treaty show shop.orders), or choose another id" in " ".join(result.output.split())
+    assert here("check", "--offline").code == 0

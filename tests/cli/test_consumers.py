@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.conftest import Treaty, Write
 from tests.cli.order_contracts import ID, V1, V1_WITH_CITY, V1_WITHOUT_TOTAL, V2
+from tests.registry.backends import actor_with_role
+from treaty.registry.service import Registry
 
 CRITICAL = ("--class", "decision_automation")
 
@@ -245,3 +247,21 @@ def test_what_is_no_document_is_still_a_failure(treaty: Treaty) -> None:
         ("policy", "check"),
     ):
         assert treaty(*command, "nothing.yaml").code == 1
+
+
+def test_a_declared_consumer_is_challenged_and_confirmed(treaty: Treaty, write: Write) -> None:
+    with Registry.open(".treaty/registry.db") as registry:
+        rival = registry.acting_as(actor_with_role("rita", "owner", "rivals"))
+        rival.consumers.subscribe("filing", "orders@1", consumer_class="external_regulatory", team="audit")
+
+    challenged = treaty("consumer", "challenge", "filing", "orders@1")
+    listed = treaty("consumer", "list")
+    registered = treaty("register", write("v2.yaml", V2))
+    confirmed = treaty("consumer", "confirm", "filing", "orders@1")
+
+    assert "filing is challenged on orders@1: audit has until" in challenged.output
+    assert "audit · challenged, unconfirmed; counts until" in " ".join(listed.output.split())
+    assert "not waited for, because unconfirmed: filing" in " ".join(registered.output.split())
+    assert confirmed.output == "filing reads orders@1, confirmed by audit\n"
+    assert treaty("consumer", "challenge", "filing", "orders@1").code == 3
+    assert treaty("consumer", "confirm", "nobody", "orders@1").code == 1

@@ -111,6 +111,17 @@ def test_bad_rows_are_written_as_they_came_with_their_reasons(
         ("O2", "many", "type:quantity"),
         ("O3", None, "required:quantity"),
     ]
+    counted = squeezed(treaty("quarantine", "list", "bad").output)
+    assert counted[0] == "bad: 2 quarantined rows"
+    assert "1 type:quantity must be integer many (1)" in counted
+    shown = squeezed(treaty("quarantine", "show", "bad", "--rule", "type:quantity").output)
+    assert shown == ["line 3 of orders.csv", "order_id O2", "✗ quantity many must be integer", ""]
+    exported = treaty("quarantine", "export", "bad").output.splitlines()
+    assert exported[:2] == [
+        "order_id,quantity,_reasons,_source_file,_line",
+        "O2,many,\"quantity is 'many', but must be integer\",orders.csv,3",
+    ]
+    assert json.loads(treaty("quarantine", "show", "bad", "--format", "json").output)[0]["file"] == "orders.csv"
 
 
 def test_a_quarantine_is_written_for_sound_data_too(
@@ -133,6 +144,25 @@ def test_a_contract_comes_from_a_registry(treaty: Treaty, write: Write, spark: S
     assert said["orders@1.0.0"].output.startswith("✓ data.csv satisfies orders 1.0.0")
     assert said["orders@1"].output.startswith("✗ data.csv violates orders 1.1.0: 1 schema difference")
     assert said["orders"].output == said["orders@1"].output
+
+
+def test_quality_rules_of_a_policy_are_enforced(treaty: Treaty, write: Write, spark: SparkSession) -> None:
+    rule = {"metric": "rowCount", "type": "library", "mustBeGreaterThan": 2}
+    common = {"name": "country", "logicalType": "string", "required": True}
+    policy = {"id": "policy", "tier": "domain", "schema": [{"name": "any", "properties": [common], "quality": [rule]}]}
+    child = {"parent": "policy", "fields": FIELDS}
+    assert treaty("register", write("policy.yaml", policy), write("orders.yaml", child)).code == 0
+    data = write("data.csv", "order_id,quantity,country\nO1,5,FR\nO2,6,\n")
+
+    alone, bound = (
+        treaty("test", write("alone.yaml", {"id": "alone", "fields": FIELDS}), data),
+        treaty("test", "orders", data),
+    )
+
+    assert "required:country" not in alone.output
+    assert bound.code == 3
+    assert "✗ required:country 1 50 % must have a value error" in squeezed(bound.output)
+    assert "✗ row_count:rowCount 2 number of rows: must be more than 2 error" in squeezed(bound.output)
 
 
 def test_an_iceberg_table_is_named_as_spark_names_it(treaty: Treaty, write: Write, spark: SparkSession) -> None:
@@ -201,7 +231,7 @@ MISTAKES_ON_SPARK = [
     (["orders.yaml", "no_such_table"], "there is no table no_such_table"),
     (
         [*CONTRACT, "--severity", "enum:status=info"],
-        "cannot change the severity of 'enum:status': there is no such rule; the rules are: ",
+        "cannot change the severity of 'enum:status': there is no field 'status'",
     ),
     ([*CONTRACT, "--severity", "type:quantity=info"], "rule type:quantity must be an error"),
     ([*CONTRACT, "--duplicates", "keep-first", "--order", "size"], "cannot order by 'size'"),

@@ -56,6 +56,41 @@ def test_a_breaking_change_with_its_plan_is_admissible(treaty: Treaty, write: Wr
     assert "accepted as a new line with a migration plan" in result.output
 
 
+MEANT = {"event": {"type": "ClassPublished", "meaning": "A class was created."}}
+DRIFTED = {"event": {"type": "ClassPublished", "meaning": "A class was created, or updated significantly."}}
+
+
+def test_a_changed_meaning_of_an_event_breaks_readers(treaty: Treaty, write: Write) -> None:
+    result = treaty(
+        "diff", write("old.yaml", _orders("1.0.0", **MEANT)), write("new.yaml", _orders("1.0.1", **DRIFTED))
+    )
+
+    assert result.code == 3
+    assert "MAJOR · breaks existing readers · event_meaning_changed" in result.output
+    assert "these changes require 2.0.0 (MAJOR); 1.0.1 is declared" in result.output
+
+
+def test_a_rewording_that_an_owner_declares_is_a_patch(treaty: Treaty, write: Write) -> None:
+    entry = {"version": "1.0.1", "changes": ["Reworded."], "editorial": True, "owner": "checkout"}
+    new = _orders("1.0.1", **DRIFTED, changelog=[entry])
+
+    result = treaty("diff", write("old.yaml", _orders("1.0.0", **MEANT)), write("new.yaml", new))
+
+    assert result.code == 0
+    assert "reworded, editorial according to checkout" in result.output
+    assert "PATCH · event_meaning_reworded" in result.output
+
+
+def test_an_editorial_entry_without_an_owner_is_refused(treaty: Treaty, write: Write) -> None:
+    entry = {"version": "1.0.1", "changes": ["Reworded."], "editorial": True}
+    new = write("new.yaml", _orders("1.0.1", **DRIFTED, changelog=[entry]))
+
+    result = treaty("diff", write("old.yaml", _orders("1.0.0", **MEANT)), new)
+
+    assert result.code == 3
+    assert "'owner' is missing at changelog[0]; add 'owner'" in result.errors
+
+
 def test_the_verdict_says_that_only_readers_break(treaty: Treaty, write: Write) -> None:
     fresh, stale = ({"slaProperties": [{"property": "freshness", "value": hours, "unit": "h"}]} for hours in (4, 400))
     old = write("fresh.yaml", _orders("1.0.0", **fresh))

@@ -55,7 +55,8 @@ def project(spark: SparkSession, treaty: Treaty, tmp_path: Path) -> str:
     _fill(tables, f"reconciliation.{name}_exceptions", columns, exceptions)
     outcomes = [(shop, day, None, outcome, 100) for shop, day, outcome in [*_OUTCOMES, (3, "mon", "resolved")]]
     _fill(tables, f"reconciliation.{name}", reconciled_columns(_CONTRACT), outcomes)
-    catalog = "{uri: 'jdbc:sqlite:unused.db', warehouse: unused, name: lake}"
+    place = {name: spark.conf.get(f"spark.sql.catalog.lake.{name}", "") for name in ("uri", "warehouse")}
+    catalog = f"{{uri: '{place['uri']}', warehouse: '{place['warehouse']}', name: lake}}"
     (tmp_path / "treaty.yaml").write_text(f"name: shop\nspark:\n  iceberg: {catalog}\n")
     return name
 
@@ -172,8 +173,11 @@ def test_invalid_combinations_are_reported(
     assert says in " ".join(result.errors.replace("│", " ").split())
 
 
-def test_without_a_catalog_the_settings_are_named(treaty: Treaty) -> None:
+def test_outside_of_a_project_the_folder_is_named(treaty: Treaty) -> None:
     result = treaty("exceptions", "list")
 
     assert result.code == 1
-    assert "set spark.iceberg.uri and spark.iceberg.warehouse" in result.errors
+    assert result.errors == (
+        "error: there is no treaty.yaml in this folder or above it; change to the folder of a project, or create one "
+        "with: treaty init\n"
+    )

@@ -14,6 +14,7 @@ from tests.documents import CASES
 from treaty.cli.commands import convert
 from treaty.contracts.text import read_document
 from treaty.formats import FORMATS
+from treaty.formats.catalog_sql import CATALOG_EXPORTS
 
 ROOT = Path(__file__).parents[2]
 AVRO = '{"type": "record", "name": "Order", "fields": [{"name": "%s", "type": "string"%s}]}'
@@ -51,7 +52,10 @@ def test_one_of_several_contracts_is_named_by_its_id(treaty: Treaty, write: Writ
 
     assert unclear.code == unknown.code == 1
     assert "shop.sql has 2 contracts: shop.orders, shop.lines; select one, for example" in unclear.errors
-    assert "shop.sql has no contract 'shop.line'; it has: shop.orders, shop.lines" in unknown.errors
+    assert (
+        "shop.sql has no contract 'shop.line'; did you mean 'shop.lines'? use one of: shop.orders, shop.lines"
+        in unknown.errors
+    )
     assert read_document(lines.output).data["id"] == "shop.lines"
     assert "lost: shop.sql: lines:id: default CURRENT_TIMESTAMP" in lines.errors
 
@@ -198,6 +202,7 @@ def test_the_choices_of_convert_are_the_formats() -> None:
     assert [str(one) for one in convert.TargetFormat] == [
         *("odcs", "short"),
         *(one.name for one in FORMATS if one.writes),
+        *(one.name for one in CATALOG_EXPORTS),
     ]
 
 
@@ -353,3 +358,90 @@ def test_references_are_followed_to_files_beside_the_schema(treaty: Treaty, writ
     (total,) = read_document(result.output).data["schema"][0]["properties"]
     assert total["logicalTypeOptions"] == {"minimum": 0}
     assert "lost:" not in result.errors
+
+
+API = {
+    "openapi": "3.0.3",
+    "info": {"title": "Orders API", "version": "1.0.0"},
+    "paths": {
+        "/orders": {
+            "post": {
+                "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/New"}}}},
+                "responses": {
+                    "201": {
+                        "description": "Created",
+                        "content": {"application/json": {"schema": {"$ref": "order.yaml"}}},
+                    }
+                },
+            }
+        }
+    },
+    "components": {"schemas": {"New": {"type": "object", "properties": {"dataset_id": {"type": "string"}}}}},
+}
+ORDER_BODY = (
+    "type: object\nrequired: [id]\nproperties:\n  id: {type: string}\n  total: {type: number, nullable: true}\n"
+)
+
+
+def test_check_judges_the_changes_of_an_api(treaty: Treaty, tmp_path: Path) -> None:
+    repository = made(tmp_path, {"api/orders.json": json.dumps(API, indent=2), "api/order.yaml": ORDER_BODY})
+    repository.branch("change")
+    changed = json.loads(json.dumps(API))
+    changed["components"]["schemas"]["New"]["required"] = ["dataset_id"]
+    changed["paths"]["/orders"]["get"] = {"responses": {"204": {"description": "None"}}}
+    repository.commit({"api/orders.json": json.dumps(changed, indent=2)})
+
+    result = treaty("check", "--base", "main", "--format", "json")
+
+    (contract,) = json.loads(result.output)["contracts"]
+    assert result.code == 3
+    assert (contract["contract"], contract["format"]) == ("orders-api", "openapi")
+    assert [(one["kind"], one["severity"]) for one in contract["changes"]] == [
+        ("object_added", "info"),
+        ("field_required_added", "error"),
+    ]
+    assert "requests of existing clients may be refused" in result.output
+
+
+def test_check_accepts_changes_of_an_api_that_clients_survive(treaty: Treaty, tmp_path: Path) -> None:
+    repository = made(tmp_path, {"api/orders.json": json.dumps(API), "api/order.yaml": ORDER_BODY})
+    repository.branch("change")
+    changed = json.loads(json.dumps(API))
+    changed["paths"]["/orders"]["post"]["requestBody"]["content"]["application/json"]["schema"] = {
+        "type": "object",
+        "properties": {"dataset_id": {"type": "string"}, "note": {"type": "string"}},
+    }
+    repository.commit({"api/orders.json": json.dumps(changed)})
+
+    result = treaty("check", "--base", "main")
+
+    assert result.code == 0
+    assert "optional field '`POST /orders request`:note' added" in result.output
+
+
+def test_diff_and_lint_read_an_api_with_the_files_beside_it(treaty: Treaty, write: Write) -> None:
+    write("order.yaml", ORDER_BODY)
+    before = write("before.json", json.dumps(API))
+    changed = json.loads(json.dumps(API))
+    del changed["paths"]["/orders"]["post"]["responses"]["201"]["content"]
+    after = write("after.json", json.dumps(changed))
+
+    removed, linted = treaty("diff", before, after), treaty("lint", before)
+
+    assert removed.code == 3
+    assert "POST /orders 201" in removed.output
+    assert "POST /orders 201" in linted.output
+    assert "lost:" not in linted.errors
+
+
+@pytest.mark.parametrize(("name", "statement"), [("unity-sql", "SET TAGS"), ("polaris-sql", "SET TBLPROPERTIES")])
+def test_the_metadata_of_a_contract_are_written_for_a_catalog(
+    treaty: Treaty, write: Write, name: str, statement: str
+) -> None:
+    file = write("orders.yaml", [FIELD])
+
+    result = treaty("convert", file, "--to", name, "--output", "orders.sql")
+
+    assert result.code == 0
+    assert statement in Path("orders.sql").read_text()
+    assert "has no dialects" in treaty("convert", file, "--to", name, "--dialect", "spark").errors

@@ -42,7 +42,9 @@ def test_a_policy_names_the_children_it_would_find_in_breach(treaty: Treaty, wri
 
     output = treaty("policy", "check", write("stricter.yaml", stricter)).output
 
-    assert "orders 1.0.0 would violate it" in output
+    assert "orders 1.0.0 would violate it\n" in output
+    dated = treaty("policy", "check", write("later.yaml", {**stricter, "effective_from": "2099-01-01"})).output
+    assert "orders 1.0.0 would violate it from 2099-01-01\n" in dated
 
 
 def test_policies_are_listed(treaty: Treaty) -> None:
@@ -114,3 +116,39 @@ def test_a_proposal_is_declined_once(treaty: Treaty, write: Write) -> None:
 
     assert "declined" in treaty("proposal", "decline", proposal, "--reason", "too soon").output
     assert treaty("proposal", "decline", proposal).code == 1
+
+
+def test_show_effective_prints_each_value_with_its_origin(treaty: Treaty, write: Write) -> None:
+    silent = {key: value for key, value in CHILD.items() if key != "slaProperties"}
+    assert treaty("register", write("orders.yaml", silent)).code == 0
+
+    text = treaty("show", "orders", "--effective").output
+    data = json.loads(treaty("show", "orders", "--effective", "--format", "json").output)
+    document = treaty("show", "orders", "--effective", "--as", "odcs").output
+
+    assert "inherits from policy 1.0.0" in text
+    assert "from policy 1.0.0" in text
+    assert "this contract" in text
+    assert {"path": "sla.freshness", "value": "1 h", "origin": "policy 1.0.0"} in data["values"]
+    assert "freshness" in document
+
+
+def test_lint_sees_what_a_contract_inherits(treaty: Treaty, write: Write) -> None:
+    silent = {key: value for key, value in CHILD.items() if key != "slaProperties"}
+    alone, policy = write("a/orders.yaml", silent), write("a/policy.yaml", POLICY)
+
+    assert "freshness-missing" in treaty("lint", alone).output
+    assert "freshness-missing" not in treaty("lint", alone, policy).output
+    assert "freshness-missing" not in treaty("lint", alone, "--registry", ".treaty/registry.db").output
+
+
+def test_lint_runs_the_rules_of_policies_with_their_names(treaty: Treaty, write: Write) -> None:
+    rule = {"name": "described", "for": "field", "must": {"description": True}, "message": "every field is described"}
+    policy = write("a/policy.yaml", {**POLICY, "require": [rule]})
+
+    result = treaty("lint", write("a/orders.yaml", CHILD), policy, "--format", "json")
+
+    found = [one for report in json.loads(result.output)["contracts"] for one in report["findings"]]
+    assert [(one["path"], one["message"]) for one in found if one["id"] == "policy_rule_violated"] == [
+        ("order_id", "every field is described: field 'order_id' has no description (from policy 1.0.0)")
+    ]

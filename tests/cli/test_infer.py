@@ -69,6 +69,21 @@ def test_a_draft_is_written_to_a_file_and_its_data_keep_it(treaty: Treaty, write
     assert "description-missing" in linted.output
 
 
+def test_near_misses_are_printed_and_head_the_draft(treaty: Treaty, write: Write, spark: SparkSession) -> None:
+    data = write("orders.csv", CSV.replace("ORD-0007,paid,2026-01-08", "ORD-0007,paid,soon"))
+
+    result = treaty("infer", data, "--id", "shop.orders")
+
+    contract = load(result.output).contract
+    assert (contract.id, contract.schema[0].name) == ("shop.orders", "orders")
+    assert result.output.startswith("# Draft of shop.orders, inferred from all 60 rows in orders.csv.\n")
+    assert (
+        "#   1. placed_on: correct the data, or change the type? 98.3 % of 60 values are ISO 8601 dates;"
+        in result.output
+    )
+    assert "Near misses: 1 row of 60 would be quarantined under this draft" in result.errors
+
+
 def test_names_are_those_that_are_asked_for(treaty: Treaty, write: Write, spark: SparkSession) -> None:
     output = treaty("infer", write("orders.jsonl", JSON_LINES), "--id", "shop.orders", "--object", "sales").output
 

@@ -57,6 +57,7 @@ def test_an_invalid_document_has_one_exit_code_in_every_command(
     treaty: Treaty, write: Write, command: tuple[str, ...]
 ) -> None:
     write("next.yaml", "kind: DataContract\nschema: [\n")
+    write("orders.csv", "order_id\n1\n")
 
     result = treaty(*command)
 

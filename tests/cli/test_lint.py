@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Treaty, Write
+from treaty.consumers.dependencies import MadeFrom
+from treaty.consumers.subscriptions import parse_fields
+from treaty.contracts.versions import Line
+from treaty.registry.service import Registry
 
 CLEAR: dict[str, Any] = {
     "description": {"purpose": "Every order that checkout accepted."},
@@ -77,7 +81,7 @@ def test_a_broken_document_is_a_finding_and_the_others_are_still_judged(treaty: 
         (["lint", "git:HEAD"], 1, "write git:REF:path"),
         (["lint", ".", "--config", "nothing.yaml"], 1, "no project file at nothing.yaml"),
         (["lint", ".", "--config", "."], 1, ". is a folder; give its project file: treaty.yaml"),
-        (["lint", ".", "--as-of", "soon"], 2, "2026-12-31"),
+        (["lint", ".", "--now", "soon"], 2, "2026-12-31"),
     ],
 )
 def test_a_mistake_gets_one_clear_error(treaty: Treaty, arguments: list[str], code: int, said: str) -> None:
@@ -120,8 +124,74 @@ def test_rules_are_regraded_and_waived_in_the_project_file(treaty: Treaty, write
     write("treaty.yaml", f"lint: {{rules: {{name-bare: 'off'}}}}\nwaivers:\n  - {waiver}\n")
     file = write("orders.yaml", UNCLEAR)
 
-    assert treaty("lint", file, "--as-of", "2026-06-30").code == 0
-    waived = treaty("lint", file, "--as-of", "2026-06-30").output
+    assert treaty("lint", file, "--now", "2026-06-30").code == 0
+    waived = treaty("lint", file, "--now", "2026-06-30").output
     assert "waived by checkout until 2026-06-30: next sprint" in waived
     assert "1 waived" in waived
-    assert treaty("lint", file, "--as-of", "2026-07-01").code == 3
+    assert treaty("lint", file, "--now", "2026-07-01").code == 3
+
+
+WIDE = {
+    **CLEAR,
+    "event": {"type": "OrderPlaced", "meaning": "The order was accepted."},
+    "fields": [
+        {"name": f"part_{number}", "logicalType": "string", "description": "One of many parts."}
+        for number in range(1, 22)
+    ],
+}
+UNREAD = "the event has 21 fields, and no consumer reads part_1, part_2"
+
+
+@pytest.mark.parametrize("place", ["file", "server"])
+def test_a_registry_knows_which_fields_of_a_wide_event_nobody_reads(
+    treaty: Treaty, write: Write, served: str, place: str
+) -> None:
+    registry = ("--registry", served if place == "server" else "registry.db")
+    file = write("orders.yaml", WIDE)
+    fields = [part for number in range(3, 22) for part in ("--field", f"part_{number}")]
+    assert treaty("register", file, *registry).code == 0
+    subscribed = ("consumer", "subscribe", "ledger", "orders@1", "--class", "operational_reporting")
+    assert treaty(*subscribed, *fields, *registry).code == 0
+
+    assert UNREAD in treaty("lint", file, *registry).output
+    assert UNREAD not in treaty("lint", file).output
+
+
+def test_a_consumer_that_did_not_name_its_fields_may_read_all(treaty: Treaty, write: Write) -> None:
+    file = write("orders.yaml", WIDE)
+    assert treaty("register", file).code == 0
+    assert treaty("consumer", "subscribe", "ledger", "orders@1", "--class", "operational_reporting").code == 0
+
+    assert "no consumer reads" not in treaty("lint", file, "--registry", ".treaty/registry.db").output
+
+
+def test_a_line_that_is_derived_from_the_event_reads_the_fields_of_its_lineage(treaty: Treaty, write: Write) -> None:
+    file = write("orders.yaml", WIDE)
+    taken = [f"part_{number}" for number in range(3, 22)]
+    derived = {**CLEAR, "id": "totals", "lineage": [{"contract": "orders@1", "fields": taken}]}
+    assert treaty("register", file, write("totals.yaml", derived)).code == 0
+
+    assert UNREAD in treaty("lint", file, "--registry", ".treaty/registry.db").output
+
+
+def test_fields_that_runs_were_seen_to_read_count_as_read(treaty: Treaty, write: Write) -> None:
+    file = write("orders.yaml", WIDE)
+    derived = {**CLEAR, "id": "totals", "lineage": [{"contract": "orders@1"}]}
+    assert treaty("register", file, write("totals.yaml", derived)).code == 0
+    before = treaty("lint", file, "--registry", ".treaty/registry.db").output
+    seen = parse_fields([f"part_{number}" for number in range(3, 22)])
+
+    with Registry.open(".treaty/registry.db") as registry:
+        registry.consumers.record_lineage("totals@1", [MadeFrom(Line("totals", 1), Line("orders", 1), seen)])
+
+    assert "no consumer reads" not in before  # which fields it uses was not known
+    assert UNREAD in treaty("lint", file, "--registry", ".treaty/registry.db").output
+
+
+def test_a_key_of_a_table_and_its_description_are_leaks(treaty: Treaty, write: Write) -> None:
+    field = {"name": "order_pk", "logicalType": "integer", "description": "Primary key of the table in Postgres."}
+
+    output = treaty("lint", write("orders.yaml", {**CLEAR, "fields": [field]})).output
+
+    assert "order_pk looks like a database row id of the producer" in output
+    assert "refers to the producer's storage" in output

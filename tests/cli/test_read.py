@@ -15,6 +15,7 @@ from pyspark.sql.types import StructField, StructType
 from tests.cli.conftest import Treaty
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
 from treaty.pipeline.tables.ddl import create_view
+from treaty.pipeline.tables.view_states import record_view_state
 
 PUBLISHED = {
     "products.read_capture": [
@@ -47,18 +48,23 @@ def lake(spark: SparkSession) -> dict[str, list[Stamp]]:
         for run, contract, select in runs:
             stamp = NewStamp(run, {}, contract, "", {})
             stamps.setdefault(table, []).append(tables.append(table, spark.sql(select), stamp))
-    view = NewStamp(13, {}, "shop.view 1.0.0", "", {})
-    create_view(
-        spark, tables.namespace, "publications.read_view_v1", "SELECT 1 AS one", view, datetime(2026, 1, 1, tzinfo=UTC)
-    )
+    for run in (13, 14):
+        view, at = NewStamp(run, {}, "shop.view 1.0.0", "", {}), datetime(2026, 1, run - 12, tzinfo=UTC)
+        create_view(spark, tables.namespace, "publications.read_view_v1", f"SELECT {run} AS one", view, at)
+        record_view_state(tables.catalog, "publications.read_view_v1", f"SELECT {run} AS one", view, at)
     return stamps
 
 
 @pytest.fixture
-def reading(treaty: Treaty, lake: dict[str, list[Stamp]], monkeypatch: pytest.MonkeyPatch) -> Treaty:
+def reading(
+    treaty: Treaty, spark: SparkSession, lake: dict[str, list[Stamp]], monkeypatch: pytest.MonkeyPatch
+) -> Treaty:
     """Run the command where these tables are set to be."""
-    for name, value in {"NAME": "lake", "URI": "jdbc:sqlite:unused.db", "WAREHOUSE": "unused"}.items():
-        monkeypatch.setenv(f"TREATY_SPARK_ICEBERG_{name}", value)
+    for name in ("uri", "warehouse"):
+        monkeypatch.setenv(
+            f"TREATY_SPARK_ICEBERG_{name.upper()}", spark.conf.get(f"spark.sql.catalog.lake.{name}", "") or ""
+        )
+    monkeypatch.setenv("TREATY_SPARK_ICEBERG_NAME", "lake")
     return treaty
 
 
@@ -108,8 +114,11 @@ def test_a_publication_is_read_by_its_line(reading: Treaty) -> None:
 
 def test_a_view_is_read_as_its_last_run_left_it(reading: Treaty) -> None:
     said, *rows = reading("read", "read_view@1").output.splitlines()
+    assert said == "publications.read_view_v1 as of run 14 (2026-01-02 00:00:00 UTC), contract shop.view 1.0.0, a view"
+    assert rows == ["one", "14"]
+    said, *rows = reading("read", "read_view", "--as-of", "2026-01-01T12:00Z").output.splitlines()
     assert said == "publications.read_view_v1 as of run 13 (2026-01-01 00:00:00 UTC), contract shop.view 1.0.0, a view"
-    assert rows == ["one", "1"]
+    assert rows == ["one", "13"]
     assert (
         "run 12 published nothing in publications.read_view_v1" in reading("read", "read_view", "--as-of", "12").errors
     )
@@ -117,7 +126,7 @@ def test_a_view_is_read_as_its_last_run_left_it(reading: Treaty) -> None:
 
 def test_error_lists_the_available_names(reading: Treaty) -> None:
     for arguments, words in {
-        ("read_captur",): "there is no table read_captur; did you mean read_capture? there are: ",
+        ("read_captur",): "there is no table read_captur; did you mean 'read_capture'? there are: ",
         ("read_sales@3",): "there is no table read_sales@3",
         ("read_capture", "--as-of", "7"): "run 7 published nothing in products.read_capture; its runs are: 30 (",
         (

@@ -30,7 +30,7 @@ def test_the_same_document_again_changes_nothing(treaty: Treaty, write: Write) -
     result = treaty("register", file)
 
     assert result.code == 0
-    assert "=  orders 1.0.0  unchanged" in result.output
+    assert "=  orders 1.0.0  already registered, unchanged" in result.output
 
 
 def test_a_registered_version_does_not_change(treaty: Treaty, write: Write) -> None:
@@ -214,7 +214,12 @@ def test_a_dry_run_knows_what_it_cannot_judge_yet(treaty: Treaty, write: Write) 
 def test_the_mode_is_asked_for(treaty: Treaty, write: Write) -> None:
     treaty("register", write("orders.yaml", V1))
 
-    assert treaty("register", "--mode", "none", write("next.yaml", V1_WITHOUT_TOTAL)).code == 0
+    file = write("next.yaml", V1_WITHOUT_TOTAL)
+    results = [treaty("register", "--mode", "none", *more, file) for more in (("--dry-run",), ())]
+
+    assert [result.code for result in results] == [0, 0]
+    for result in results:
+        assert "in another mode, these changes require 2.0.0 with a migration plan" in result.output
 
 
 def test_a_breaking_change_waits_where_approvals_are_required(treaty: Treaty, write: Write) -> None:
@@ -256,3 +261,99 @@ def test_a_folder_without_contracts_says_so(treaty: Treaty, write: Write) -> Non
 
     assert result.code == 1
     assert "no contracts found in empty" in result.errors
+
+
+SUBSCRIPTIONS = {
+    "subscriptions": [
+        {
+            "consumer": "ledger",
+            "line": "orders@1",
+            "class": "external_regulatory",
+            "fields": ["total"],
+            "team": "books",
+        },
+        {"consumer": "notebook", "line": "orders@1", "class": "exploratory_analytics"},
+    ]
+}
+
+
+def write_subscriptions(folder: Path, *entries: dict[str, object]) -> str:
+    file = folder / "consumers.json"
+    file.write_text(json.dumps({"subscriptions": list(entries) or SUBSCRIPTIONS["subscriptions"]}))
+    return str(file)
+
+
+def test_subscriptions_of_a_file_are_registered_after_the_contracts(
+    treaty: Treaty, write: Write, tmp_path: Path
+) -> None:
+    write("all/orders.yaml", V1)
+    (tmp_path / "all" / "consumers.json").write_text(json.dumps(SUBSCRIPTIONS))
+
+    result = treaty("register", "all")
+
+    assert result.code == 0
+    assert "✓  orders 1.0.0  registered" in result.output
+    assert "✓  ledger → orders@1  subscribed" in result.output
+    assert "3 documents · 1 registered · 2 subscribed" in result.output
+    listed = json.loads(treaty("consumer", "list", "--consumer", "ledger", "--format", "json").output)["items"]
+    assert [(one["team"], one["fields"], one["consumer_class"]) for one in listed] == [
+        ("books", ["total"], "external_regulatory")
+    ]
+
+
+def test_the_same_subscriptions_again_change_nothing(treaty: Treaty, write: Write, tmp_path: Path) -> None:
+    treaty("register", write("orders.yaml", V1))
+    file = write_subscriptions(tmp_path)
+    treaty("register", file)
+
+    result = treaty("register", file)
+
+    assert "=  ledger → orders@1  already registered, unchanged" in result.output
+    assert "2 documents · 2 unchanged" in result.output
+
+
+def test_dry_run_subscribes_no_consumer(treaty: Treaty, write: Write, tmp_path: Path) -> None:
+    treaty("register", write("orders.yaml", V1))
+
+    result = treaty("register", write_subscriptions(tmp_path), "--dry-run")
+
+    assert "✓  ledger → orders@1  would subscribe" in result.output
+    assert "no subscriptions" in treaty("consumer", "list").output
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"consumer": "a", "line": "nowhere@1", "class": "exploratory_analytics"}, "nowhere@1"),
+        (
+            {"consumer": "a", "line": "orders@1", "class": "exploratory_analytics", "fields": ["nope"]},
+            "no field 'nope'",
+        ),
+        ({"consumer": "a", "line": "orders@1", "class": "vip"}, "unknown class 'vip'"),
+    ],
+)
+def test_wrong_subscription_is_refused_and_the_others_are_registered(
+    treaty: Treaty, write: Write, tmp_path: Path, entry: dict[str, object], message: str
+) -> None:
+    write("all/orders.yaml", V1)
+    (tmp_path / "all" / "a.json").write_text(json.dumps({"subscriptions": [entry]}))
+    (tmp_path / "all" / "b.json").write_text(json.dumps(SUBSCRIPTIONS))
+
+    result = treaty("register", "all")
+
+    assert (result.code, message in result.output, "✓  ledger → orders@1  subscribed" in result.output) == (
+        3,
+        True,
+        True,
+    )
+
+
+@pytest.mark.parametrize("command", [("register",), ("lint",)], ids=str)
+def test_a_contract_with_hostile_sql_is_refused(treaty: Treaty, write: Write, command: tuple[str, ...]) -> None:
+    rule = {"id": "jar", "type": "sql", "query": "ADD JAR 'x.jar'", "mustBe": 0}
+    document = {"version": "1.0.0", "fields": [{**ID, "quality": [rule]}]}
+
+    result = treaty(*command, write("orders.yaml", document))
+
+    assert result.code == 3
+    assert "the SQL of rule 'jar' is no query" in " ".join(result.output.split())

@@ -268,3 +268,17 @@ def test_a_registry_in_postgresql_is_a_registry_like_any_other(
     assert treaty("can-i-retire", "orders@1", *at).code == 3
     assert "orders" in treaty("search", "order", *at).output
     assert treaty("admin", "audit", "verify", *at).code == 0
+
+
+def test_a_misspelt_contract_is_answered_with_the_most_similar_one(treaty: Treaty, write: Write) -> None:
+    treaty("register", write("orders.yaml", V1))
+
+    assert treaty("show", "oders").errors == "error: no contract 'oders' is registered; did you mean 'orders'?\n"
+    assert treaty("show", "zzz").errors == "error: no contract 'zzz' is registered; find one with: treaty search\n"
+
+
+def test_the_state_folder_is_kept_out_of_git(treaty: Treaty, write: Write, tmp_path: Path) -> None:
+    result = treaty("register", write("orders.yaml", V1))
+
+    assert (tmp_path / ".treaty/.gitignore").read_text() == "*\n"
+    assert result.errors == "registry: .treaty/registry.db\n"

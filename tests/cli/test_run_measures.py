@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import typer
 
 from tests.registry.offers import ORDERS, orders
-from treaty.cli.commands.run import PipelineCall, _run
+from treaty.cli.commands.run import PipelineCall, _run, run_and_print
 from treaty.cli.options import AnswerFormat
 from treaty.cli.pipeline_project import OpenedProject
 from treaty.cli.progress import Progress
@@ -31,12 +33,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., RunSum
     """Run without Spark: what a run would have done is known."""
     monkeypatch.setattr("treaty.pipeline.run.run_project", lambda *_: DONE)
 
-    def go(registry: Callable[[], AbstractContextManager[Registry]] | None) -> RunSummary:
-        contracts = cast(ResolvedContracts, type("None used", (), {"by_line": {}})())
+    def go(
+        registry: Callable[[], AbstractContextManager[Registry]] | None, metrics_file: Path | None = None
+    ) -> RunSummary:
+        contracts = cast(ResolvedContracts, type("None used", (), {"by_line": {}, "last_known": ()})())
         settings = load_settings(None, start=tmp_path)
-        opened = OpenedProject(cast(Project, None), contracts, settings, registry)
-        asked = PipelineCall(tmp_path, None, None, None, AnswerFormat.TEXT)
-        return _run(asked, RunOptions(), opened, cast(Any, None), Progress())
+        opened = OpenedProject(Project(tmp_path), contracts, settings, registry)
+        asked = PipelineCall(tmp_path, None, None, None, AnswerFormat.TEXT, metrics_file=metrics_file)
+        return _run(asked, RunOptions(), opened, cast(Any, None), Progress(), "lake")
 
     return go
 
@@ -48,7 +52,7 @@ def test_the_registry_keeps_what_a_run_measured(
     with Registry.open(place) as registry:
         registry.register(orders())
 
-    assert run(lambda: Registry.open(place)) is DONE
+    assert run(lambda: Registry.open(place)) == DONE
     with Registry.open(place) as registry:
         found = {one.name: (one.value, one.state) for one in registry.measures.current(contract=ORDERS).items}
     assert found["volume"] == (9.0, None)
@@ -63,7 +67,7 @@ def test_unreachable_registry_gives_a_warning(
     def down() -> AbstractContextManager[Registry]:
         raise Unavailable("no registry can be reached at http://registry.example.org")
 
-    assert run(down) is DONE
+    assert run(down) == DONE
     warning = capsys.readouterr().err
     assert warning.startswith("warning: the run ended, but its measures were not recorded: no registry")
     assert warning.count("\n") == 1
@@ -72,5 +76,32 @@ def test_unreachable_registry_gives_a_warning(
 def test_run_without_a_registry_prints_no_warning(
     run: Callable[..., RunSummary], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(None) is DONE
+    assert run(None) == DONE
     assert capsys.readouterr().err == ""
+
+
+def test_measures_are_written_for_prometheus(run: Callable[..., RunSummary], tmp_path: Path) -> None:
+    file = tmp_path / "shop.prom"
+
+    assert run(None, file) == DONE
+    lines = file.read_text().splitlines()
+    assert 'treaty_run{project="shop"} 1.0' in lines
+    assert f'treaty_measure{{contract="{ORDERS}",line="{ORDERS}",measure="volume",unit="rows"}} 9.0' in lines
+
+
+@pytest.mark.parametrize(("setting", "newly", "code"), [("warn", 2, None), ("fail", 2, 3), ("fail", 0, None)])
+def test_files_set_apart_fail_the_command_if_the_setting_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, newly: int, code: int | None
+) -> None:
+    iceberg = "spark: {iceberg: {uri: 'jdbc:sqlite:lake.db', warehouse: lake}}"
+    (tmp_path / "treaty.yaml").write_text(f"name: shop\n{iceberg}\npipeline: {{on_set_apart: {setting}}}\n")
+    opened = type("Opened", (), {"settings": load_settings(None, start=tmp_path)})()
+    summary = replace(DONE, steps=(replace(STEP, layer="raw", set_apart=2, newly_set_apart=newly),))
+    monkeypatch.setattr("treaty.cli.pipeline_project.open_project", lambda *_: opened)
+    monkeypatch.setattr("treaty.cli.spark_session.command_session", lambda *_: nullcontext((None, Progress())))
+    monkeypatch.setattr("treaty.pipeline.tables.Tables", lambda *_: None)
+    monkeypatch.setattr("treaty.cli.commands.run._run", lambda *_: summary)
+    call = PipelineCall(tmp_path, None, None, None, AnswerFormat.TEXT)
+    with pytest.raises(typer.Exit) if code else nullcontext() as exit_info:
+        run_and_print(call, RunOptions())
+    assert (exit_info.value.exit_code if exit_info else None) == code

@@ -75,7 +75,7 @@ Schema differences
   Freshness   newest at: 2 d 5 h old (the newest row must be at most 1 d old)
   Quarantine  31 rows in bad
   Unchecked   reference:customer_id -> customers.id: no data were given for 'customers'
-  Next        read bad as Parquet; the column _violations lists the violations of each row
+  Next        see the rows and why they are there: treaty quarantine show bad
               if the data is right, change the contract; treaty diff shows what that breaks
               to tolerate violations: --severity RULE=warning, or --max-quarantined 0.1%
 """  # noqa: E501

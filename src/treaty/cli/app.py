@@ -16,10 +16,10 @@ from treaty.errors import InvalidDocument, NoContract, Refused, TreatyError
 
 PANELS = {
     "Contracts": ("init", "infer", "lint", "diff", "check", "convert", "explain", "test"),
-    "Pipeline": ("plan", "run", "replay", "read", "exceptions"),
+    "Pipeline": ("plan", "run", "replay", "monitor", "read", "quarantine", "exceptions", "maintain", "erase"),
     "Registry": ("register", "search", "show", "can-i-publish", "can-i-retire", "version", "consumer", "migrate"),
     "Governance": ("proposal", "waiver", "policy"),
-    "Operations": ("catalog", "serve", "spark", "admin"),
+    "Operations": ("health", "incident", "catalog", "serve", "schema-registry", "spark", "admin"),
 }
 """Commands in the order in which `treaty --help` lists them."""
 
@@ -32,6 +32,7 @@ _FUNCTIONS = {
     "replay": "run:replay",
     "can-i-publish": "can_i:can_i_publish",
     "can-i-retire": "can_i:can_i_retire",
+    "schema-registry": "schema_registry:app",
     "test": "test:run",
 }
 """Module and function of commands that are not `treaty.cli.commands.<name>:<name>`."""

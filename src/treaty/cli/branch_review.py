@@ -6,31 +6,36 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from treaty.cli.contract_context import policies_of, readers_of
 from treaty.cli.git.base import Base, Fetching, find_base
 from treaty.cli.git.branch import FileFilter, paths_in_repository, read_branch
 from treaty.cli.git.changed_files import State
 from treaty.cli.git.repository import Git, find_repository
-from treaty.cli.registry_connection import is_server_address, open_registry
+from treaty.cli.registry_connection import is_server_address, open_registry, registry_to_ask
 from treaty.cli.render.review.phrases import is_changelog_entry
+from treaty.cli.subscription_outlook import line_outlook, needs_of
 from treaty.compatibility import parse_mode
+from treaty.contracts.artifact import looks_like_artifact
 from treaty.contracts.findings import Finding, Severity
+from treaty.contracts.model import Form
 from treaty.contracts.text import Limits
 from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable
 from treaty.review import ContractReview, ContractState, Review, Rules, review
 from treaty.review.fixes import Fixed, fix
 from treaty.review.report import Affected, RegistryAnswer, Step
-from treaty.settings.sections import DEFAULT_REGISTRY
 
 if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
+    from treaty.consumers.subscription_files import DeclaredSubscription
     from treaty.contracts.model import Contract
     from treaty.registry.model import AffectedAnswer
     from treaty.review.branch import Document
+    from treaty.review.outlook import LineOutlook
     from treaty.settings import Settings
 
 
@@ -47,6 +52,8 @@ class CheckRequest:
     registry: str | None = None
     token_file: Path | None = None
     is_offline: bool = False
+    now: datetime | None = None
+    """Shows what is coming as of another time."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +75,17 @@ class Checkout:
             paths_in_repository(self.git, request.paths),
         )
         mode = parse_mode(request.mode) if request.mode else settings.mode()
-        rules = Rules(mode, settings.grading(), settings.lint_settings(), settings.limits, request.today)
+        rules = Rules(
+            mode,
+            settings.grading(),
+            settings.lint_settings(),
+            settings.limits,
+            request.today,
+            settings.default_policies(),
+            needs_of(settings),
+        )
         reference = None if request.is_offline else registry_to_ask(request.registry, settings)
-        registry = RegistryReviewer(reference, request.token_file, settings, request.mode) if reference else None
+        registry = RegistryReviewer(reference, request, settings) if reference else None
         with registry or nullcontext():
             return review(read_branch(self.git, self.base, files), rules, registry)
 
@@ -82,23 +97,18 @@ def check_out(request: CheckRequest, settings: Settings) -> Checkout:
     return Checkout(git, base, request, settings)
 
 
+Answer = TypeVar("Answer")
 ENDED_STATUSES = frozenset({"retired", "archived"})
 REGISTRY_ORIGIN = "registry"
-
-
-def registry_to_ask(given: str | None, settings: Settings) -> str | None:
-    """Return the registry to ask: the given one, the configured one, or the default file if it exists."""
-    reference = given if given is not None else settings.parts.registry
-    is_default = given is None and Path(reference).parts[-2:] == Path(DEFAULT_REGISTRY).parts
-    return None if is_default and not Path(reference).exists() else reference
 
 
 class RegistryReviewer:
     """Asks one registry about changed and removed contracts; it is opened on first use. Errors become Unavailable."""
 
-    def __init__(self, reference: str, token_file: Path | None, settings: Settings, mode: str | None) -> None:
-        self._connection = (reference, token_file, settings)
-        self._mode = mode
+    def __init__(self, reference: str, request: CheckRequest, settings: Settings) -> None:
+        self._connection = (reference, request.token_file, settings)
+        self._mode = request.mode
+        self._now = request.now
         self._limits = settings.limits
         self._stack = ExitStack()
         self._registry: AnyRegistry | None = None
@@ -120,7 +130,12 @@ class RegistryReviewer:
         """Return what prevents the removal of a line."""
         return self._answer(lambda registry: _removal(registry, contract))
 
-    def _answer(self, ask: Callable[[AnyRegistry], RegistryAnswer]) -> RegistryAnswer:
+    def outlook(self, declared: DeclaredSubscription) -> LineOutlook | None:
+        """Return what is known about the line that a consumer reads; None if there is no such line."""
+        now = self._now
+        return self._answer(lambda registry: line_outlook(registry if now is None else registry.at(now), declared))
+
+    def _answer(self, ask: Callable[[AnyRegistry], Answer]) -> Answer:
         try:
             if self._registry is None:
                 self._registry = self._stack.enter_context(open_registry(*self._connection))
@@ -139,9 +154,17 @@ def _judged(registry: AnyRegistry, document: Document, mode: str | None, limits:
         ours = prepare(content, limits=limits)
         taken = _digest(registry, contract)
         if taken == ours.digest:
-            return RegistryAnswer(before=contract.version, registered=True)
-        report = registry.check(content, compatibility=mode)
+            return RegistryAnswer(
+                before=contract.version,
+                registered=True,
+                readers=readers_of(registry, contract),
+                policies=policies_of(registry, content),
+            )
         impact = registry.consumers.impact(content, compatibility=mode)
+        if taken is not None and (steps := _step_findings(registry, document, mode)):
+            affected = tuple(_affected(affected) for affected in impact.affected)
+            return RegistryAnswer(contract.version, False, contract.version, steps, affected, impact.more)
+        report = registry.check(content, compatibility=mode)
     except InvalidDocument as error:
         severity = (
             Severity.WARNING if contract.treaty.parent else Severity.ERROR
@@ -155,14 +178,31 @@ def _judged(registry: AnyRegistry, document: Document, mode: str | None, limits:
     ]
     if taken is not None:
         findings.insert(0, _taken(contract, impact.required_version))
+    if impact.before is None:
+        findings[:0] = _objections_to_new_id(registry, document, mode)
     return RegistryAnswer(
         impact.before,
         False,
         impact.required_version,
         tuple(findings),
         tuple(_affected(affected) for affected in impact.affected),
-        impact.more,
+        impact.more + impact.hidden,
+        readers_of(registry, contract),
+        policies_of(registry, content),
     )
+
+
+def _objections_to_new_id(registry: AnyRegistry, document: Document, mode: str | None) -> list[Finding]:
+    """Return why the id of a new contract would be refused: a look-alike, or the namespace of another team."""
+    from treaty.registry.model.consumer_answers import ID_REFUSED, NAMESPACE_OF_OTHER_TEAM
+
+    reasons = registry.consumers.can_i_publish(document.file.content, compatibility=mode).reasons
+    place = document.loaded.place_of(("dataset_id" if document.contract.form is Form.SHORT else "id",))
+    return [
+        Finding(reason.kind, Severity.ERROR, reason.message, place=place)
+        for reason in reasons
+        if reason.kind in (ID_REFUSED, NAMESPACE_OF_OTHER_TEAM)
+    ]
 
 
 def _removal(registry: AnyRegistry, contract: Contract) -> RegistryAnswer:
@@ -191,6 +231,22 @@ def _digest(registry: AnyRegistry, contract: Contract) -> str | None:
         return None
 
 
+def _step_findings(registry: AnyRegistry, document: Document, mode: str | None) -> tuple[Finding, ...]:
+    """Return what a document does that only changes the status or deprecation of its version; empty for any other."""
+    from treaty.registry.model.consumer_answers import LIFECYCLE_STEP
+
+    reasons = registry.consumers.can_i_publish(document.file.content, compatibility=mode).reasons
+    if not any(reason.kind == LIFECYCLE_STEP for reason in reasons):
+        return ()
+    place = document.loaded.place_of(("deprecation" if document.contract.treaty.deprecation else "status",))
+    return tuple(
+        Finding(reason.kind, Severity.INFO, reason.message)
+        if reason.kind == LIFECYCLE_STEP
+        else Finding(reason.kind, _severity(reason.severity, admissible=False), reason.message, place=place)
+        for reason in reasons
+    )
+
+
 def _taken(contract: Contract, required: str | None) -> Finding:
     message = f"version {contract.version} is registered with different content and cannot be changed"
     higher = required if required and required != contract.version else None
@@ -202,17 +258,21 @@ def _severity(severity: str, admissible: bool) -> Severity:
     return Severity.ERROR if severity == "error" and not admissible else Severity.WARNING
 
 
+DIRECT_PATH_LENGTH = 2  # the changed line and its consumer
+
+
 def _affected(affected: AffectedAnswer) -> Affected:
     return Affected(
         affected.name,
         affected.kind,
         affected.effect,
         tuple(affected.fields),
-        tuple(Step(None, reason) for reason in affected.reasons) if affected.effect == "hit" else (),
+        tuple(Step(None, reason) for reason in affected.reasons) if affected.effect in ("hit", "warned") else (),
         affected.consumer_class,
         affected.contact,
         affected.critical,
         REGISTRY_ORIGIN,
+        tuple(affected.path) if len(affected.path) > DIRECT_PATH_LENGTH else (),
     )
 
 
@@ -241,6 +301,8 @@ def _fix(contract: ContractReview, file: Path, limits: Limits) -> FixResult | No
     if version is None:
         return FixResult(contract.path, None, "its versions are not MAJOR.MINOR.PATCH")
     content = file.read_bytes()
+    if looks_like_artifact(content):
+        return FixResult(contract.path, None, "it is compiled; fix the contract, then: treaty plan --artifact FILE")
     fixed = fix(content, version, _changelog_entry(contract), limits)
     if not isinstance(fixed, Fixed):
         return FixResult(contract.path, None, fixed.reason)

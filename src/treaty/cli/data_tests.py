@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from treaty.cli.data_checks import check_rule_names, check_separator
 from treaty.cli.render.test_report import HeldRules, ReportFormat, render_report
 from treaty.cli.spark_session import command_session
 from treaty.contracts.findings import Severity
@@ -22,6 +23,7 @@ from treaty.spark import Duplicates, KeyReading, Policy, UnknownFields, enforce
 from treaty.spark.drift import TextTyping
 from treaty.spark.readers import Data, Database, Files, Source, explain_errors, open_data, options_for, parse_source
 from treaty.spark.report import DataTestOptions, Destination, Existing, TestReport, run_data_test
+from treaty.spark.report.quarantine import with_origin
 from treaty.spark.rules import Threshold
 from treaty.spark.schema import select_object
 from treaty.spark.session import track_progress
@@ -67,7 +69,7 @@ class DataTest:
 
 
 def parse_data(text: str, data_format: str | None, options: Mapping[str, str], password: str | None) -> DataInput:
-    """Parse a reference to data; a database gets the configured password."""
+    """Parse a reference to data; the configured password is added for a database."""
     source = parse_source(text, data_format)
     if any(name.lower() == "password" for name in options):
         raise typer.BadParameter(
@@ -199,6 +201,9 @@ def _write(file: Path, text: str) -> None:
 def run_test(request: DataTest, contract: Contract) -> TestReport:
     """Run a test on Spark."""
     declared = select_object(contract, request.object_name)
+    check_rule_names(request.policy, contract, declared)
+    if request.spark.is_local and isinstance(request.data.source, Files):
+        check_separator(request.data.source, request.data.options, declared)
     if request.quarantine is not None:
         files = tuple(source.path for source in request.sources if isinstance(source, Files))
         request.quarantine.refuse_unless_free(files)
@@ -222,7 +227,11 @@ def _test(
     with explain_errors(source):
         keys = KeyReading.ALONE if data.is_columnar else KeyReading.WITH_ROWS
         policy = replace(request.policy, keys=keys)
-        enforcement = enforce(data.frame, contract, object_name=declared.name, policy=policy, references=references)
+        is_traced = request.quarantine is not None and isinstance(source, Files)
+        frame, origin = with_origin(data.frame, declared) if is_traced else (data.frame, ())
+        enforcement = enforce(
+            frame, contract, object_name=declared.name, policy=policy, references=references, carry=origin
+        )
         texts = TextTyping.UNTYPED if data.untyped else TextTyping.TYPED
         options = DataTestOptions(request.now, request.samples, request.allowed, request.quarantine, texts)
         return run_data_test(enforcement, str(source), options, progress.start)

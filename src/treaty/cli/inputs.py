@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -16,6 +16,7 @@ import typer
 from treaty.cli.registry_connection import open_registry, requires_extra
 from treaty.cli.render.plain_text import printable
 from treaty.contracts import Contract
+from treaty.contracts.artifact import looks_like_artifact, read_artifact
 from treaty.contracts.findings import Place
 from treaty.contracts.loader import (
     CONTRACT_SUFFIXES,
@@ -28,6 +29,7 @@ from treaty.contracts.text import Limits, read_document
 from treaty.contracts.text.limits import invalid_document
 from treaty.contracts.versions import try_parse_line
 from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
+from treaty.suggestions import choose
 
 if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
@@ -91,7 +93,11 @@ def load_source(reference: str, limits: Limits) -> LoadedContract:
 
 def load_all(reference: str, limits: Limits) -> list[LoadedContract]:
     """Read every contract of a document, or the one that `file#id` selects."""
-    source, contract_id = read_reference(reference, limits)
+    return load_selected(*read_reference(reference, limits), limits)
+
+
+def load_selected(source: Source, contract_id: str | None, limits: Limits) -> list[LoadedContract]:
+    """Parse every contract of a document, or the one with an id."""
     loaded = load_contracts(source, limits)
     if contract_id is None:
         return loaded
@@ -108,7 +114,9 @@ def read_reference(reference: str, limits: Limits) -> tuple[Source, str | None]:
 
 
 def load_contracts(source: Source, limits: Limits) -> list[LoadedContract]:
-    """Parse a document: one contract, or all contracts of a foreign schema."""
+    """Parse a document: one contract, or all contracts of a foreign schema or of a compiled artifact."""
+    if looks_like_artifact(source.content):
+        return [one.loaded for one in read_artifact(source.content, source.name, limits)]
     form = foreign_format(source)
     if form is not None:
         return load_foreign(source, form, limits)
@@ -138,6 +146,19 @@ def invalid_as_refused() -> Iterator[None]:
         raise Refused(str(error), error.findings) from None
 
 
+def expand_artifacts(sources: Iterable[Source], limits: Limits) -> Iterator[Source]:
+    """Yield documents; an artifact is replaced by the documents of its contracts."""
+    from treaty.contracts.text.writer import write_json
+
+    for source in sources:
+        if not looks_like_artifact(source.content):
+            yield source
+            continue
+        for one in read_artifact(source.content, source.name, limits):
+            contract = one.loaded.contract
+            yield Source(f"{source.name}{CONTRACT_SEPARATOR}{contract.id}", write_json(one.document).encode())
+
+
 def prepare_submission(source: Source, limits: Limits) -> Submission:
     """Validate a document as the registry does, so that errors name its file and line."""
     with requires_extra("registry"):
@@ -146,11 +167,13 @@ def prepare_submission(source: Source, limits: Limits) -> Submission:
         return Submission(source, prepare(source.content, limits=limits, source=source.name))
 
 
-def find_sources(references: list[str], limits: Limits) -> Iterator[Source]:
-    """Yield the given documents, and every contract in the given folders."""
+def find_sources(
+    references: list[str], limits: Limits, is_wanted: Callable[[bytes], bool] = looks_like_contract_file
+) -> Iterator[Source]:
+    """Yield the given documents, and in the given folders those that are wanted, by default every contract."""
     for reference in references:
         if reference != STANDARD_INPUT and not reference.startswith(GIT_PREFIX) and _is_folder(reference):
-            yield from _contracts_in(reference, limits)
+            yield from _documents_in(reference, limits, is_wanted)
         else:
             yield read_source(reference, limits)
 
@@ -162,15 +185,15 @@ def _is_folder(reference: str) -> bool:
         raise NotFound(f"cannot read {reference[:60]!r}: {error.strerror}") from None
 
 
-def _contracts_in(folder: str, limits: Limits) -> Iterator[Source]:
-    """Yield the contract files in a folder, without hidden folders and those of installed packages."""
+def _documents_in(folder: str, limits: Limits, is_wanted: Callable[[bytes], bool]) -> Iterator[Source]:
+    """Yield the wanted files in a folder, without hidden folders and those of installed packages."""
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS)
         for name in sorted(files):
             path = Path(parent, name)
             if path.suffix.lower() in CONTRACT_SUFFIXES and not name.startswith(".") and path.is_file():
                 content = _read_file(path, limits)
-                if looks_like_contract_file(content):
+                if is_wanted(content):
                     yield Source(str(path), content)
 
 
@@ -212,7 +235,8 @@ CONTRACT_SEPARATOR = "#"
 
 def foreign_format(source: Source) -> Format | None:
     """Return the foreign format of a document, or None."""
-    if looks_like_contract_file(source.content) and not looks_like_odcs_2_file(source.content):
+    is_contract = looks_like_contract_file(source.content) and not looks_like_odcs_2_file(source.content)
+    if is_contract or looks_like_artifact(source.content):
         return None
     from treaty.formats import detect_format, get_format
 
@@ -319,7 +343,8 @@ def select_contract(contracts: Sequence[Contract], contract_id: str | None, sour
         return matches[0]
     known = ", ".join(contract.id for contract in contracts)
     if contract_id is not None:
-        raise NotFound(f"{source} has no contract {contract_id!r}; it has: {known}")
+        hint = choose(contract_id, [contract.id for contract in contracts])
+        raise NotFound(f"{source} has no contract {contract_id!r}; {hint}")
     hint = f"select one, for example {source}{CONTRACT_SEPARATOR}{contracts[0].id}"
     raise InvalidDocument(f"{source} has {len(contracts)} contracts: {known}; {hint}")
 
@@ -350,7 +375,7 @@ def resolve_contract(reference: str, registry: str | None, token_file: Path | No
 
 
 def is_document_reference(reference: str) -> bool:
-    """Tell whether a reference is a document, not a version in a registry."""
+    """Return whether a reference is a document, not a version in a registry."""
     is_special = reference == STANDARD_INPUT or not reference or reference.startswith("git:")
     return is_special or reference.lower().endswith(_DOCUMENTS) or "/" in reference or _is_file(reference)
 

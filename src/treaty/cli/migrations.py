@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from treaty.cli.data_tests import DataInput, parse_data
 from treaty.cli.inputs import STANDARD_INPUT, is_document_reference, load_source, resolve_contract
-from treaty.cli.registry_connection import is_server_address, open_registry, requires_extra
+from treaty.cli.registry_connection import is_server_address, open_registry
 from treaty.cli.spark_session import command_session
 from treaty.compatibility.migration import MigrationDirection, MigrationPath, migration_path
 from treaty.consumers.migration_guides import build_guides, line_of
@@ -70,8 +70,8 @@ def path_between(old: Contract, new: Contract) -> MigrationPath:
     plan = new.treaty.migration
     if plan is None or not any(move.sql or move.back for move in plan.fields):
         return migration_path(old, new)
-    with requires_extra("spark"):
-        from treaty.sql.rules import guard_sql
+    from treaty.sql.rules import guard_sql  # loads sqlglot, which only a plan with SQL needs
+
     return migration_path(old, new, guard_sql)
 
 

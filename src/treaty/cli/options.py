@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -49,6 +49,18 @@ def parse_date(text: str | None, option: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a date; write it like 2026-12-31", param_hint=option) from None
+
+
+def parse_time(text: str | None, option: str = "--now") -> datetime | None:
+    """Parse the time given with an option: a date, or a time; without a time zone it is UTC."""
+    if text is None:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        problem = f"{text!r} is not a time; write it like 2026-12-31 or 2026-12-31T08:00Z"
+        raise typer.BadParameter(problem, param_hint=option) from None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 def _check_mode(mode: str | None) -> str | None:
@@ -101,7 +113,8 @@ SemanticsOption = Annotated[
     str | None,
     typer.Option(
         "--semantics",
-        help="The rules of readers and data: contract (default), or avro for the schema resolution of Avro.",
+        help="The rules of readers and data: contract (default), or those of a format as schema registries apply them: "
+        "avro, protobuf or json-schema.",
         show_default=False,
         callback=_check_semantics,
     ),
@@ -116,8 +129,23 @@ ModeOption = Annotated[
         callback=_check_mode,
     ),
 ]
-AsOfOption = Annotated[
-    str | None, typer.Option("--as-of", metavar="DATE", help="Judge waivers as of this date.", show_default=False)
+DataProjectOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        metavar="PROJECT",
+        help="Test the published tables of this pipeline project against the proposed version, on Spark.",
+        show_default=False,
+    ),
+]
+NowOption = Annotated[
+    str | None,
+    typer.Option(
+        "--now",
+        metavar="TIME",
+        help="Show the state at this time, a date or a time such as 2026-12-31T08:00Z. Nothing is changed or sent.",
+        show_default=False,
+    ),
 ]
 
 RegistryOption = Annotated[

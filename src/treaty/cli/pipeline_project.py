@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from treaty.cli.registry_connection import is_server_address, open_registry
 from treaty.contracts.findings import Finding, Severity
-from treaty.errors import InvalidDocument, TreatyError
+from treaty.contracts.loader import contract_from
+from treaty.errors import Conflict, InvalidDocument, NotFound, TreatyError, Unavailable
 from treaty.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from treaty.contracts import Contract
+    from treaty.contracts.versions import Line
+    from treaty.pipeline.maintenance import Retention
     from treaty.pipeline.plan import Plan
+    from treaty.pipeline.plan.contract_drafts import Draft
     from treaty.pipeline.project.contract_resolution import ResolvedContracts
     from treaty.pipeline.project.declarations import Project, Source
-    from treaty.pipeline.tables import Tables
+    from treaty.pipeline.sources import SeenFiles
+    from treaty.pipeline.tables import TableCatalog, Tables
     from treaty.registry.client import RegistryClient
     from treaty.registry.service import Registry
     from treaty.spark.session_options import SparkOptions
+
+    RegistryOpener = Callable[[], AbstractContextManager[Registry | RegistryClient]]
 
 
 @dataclass(frozen=True)
@@ -34,27 +44,131 @@ class OpenedProject:
     project: Project
     contracts: ResolvedContracts
     settings: Settings
-    registry: Callable[[], AbstractContextManager[Registry | RegistryClient]] | None = None
+    registry: RegistryOpener | None = None
     """Opens the configured registry; None if there is no registry."""
 
 
 def open_project(folder: Path, config: Path | None, token_file: Path | None = None) -> OpenedProject:
     """Read a project and find its contracts, in the configured registry or else in its folders."""
+    settings = load_settings(config, start=folder)
+    return _open(folder, settings, _registry(settings, token_file))
+
+
+def open_offline(folder: Path, config: Path | None) -> OpenedProject:
+    """Read a project and find its contracts in its folders, or else as they were last known, without the registry."""
+    settings = load_settings(config, start=folder)
+    try:
+        return _open(folder, settings, None)
+    except NotFound:
+        if _registry(settings, None) is None:
+            raise
+        return _open(folder, settings, _closed_registry)
+
+
+def _closed_registry() -> AbstractContextManager[Registry | RegistryClient]:
+    raise Unavailable("the registry is not asked with --offline")
+
+
+def _open(folder: Path, settings: Settings, registry: RegistryOpener | None) -> OpenedProject:
     from treaty.pipeline.project import read_project
+    from treaty.pipeline.project.contract_files import Inheritance
     from treaty.pipeline.project.contract_resolution import OnRegistryDown, resolve_contracts
 
-    settings = load_settings(config, start=folder)
     project = read_project(folder, settings.limits)
     pipeline = settings.parts.pipeline
-    registry = _registry(settings, token_file)
     contracts = resolve_contracts(
         project,
         [Path(folder) for folder in pipeline.contracts],
         registry,
         OnRegistryDown(pipeline.on_registry_down),
         settings.limits,
+        Inheritance(settings.default_policies(), datetime.now(UTC).date()),
     )
     return OpenedProject(project, contracts, settings, registry)
+
+
+def write_drafts(folder: Path, config: Path | None) -> tuple[tuple[tuple[Path, Draft], ...], tuple[Finding, ...]]:
+    """Write drafts of the contracts that a project declares and that do not exist to its first contract folder.
+
+    Returns the files with their drafts, and the problems of the contracts that could not be drafted.
+    """
+    from treaty.contracts import document_of
+    from treaty.contracts.text.writer import write_yaml
+    from treaty.pipeline.plan.contract_drafts import draft_contracts
+    from treaty.pipeline.project import read_project
+    from treaty.pipeline.project.contract_resolution import find_existing_contracts
+
+    settings = load_settings(config, start=folder)
+    project = read_project(folder, settings.limits)
+    folders = [Path(path) for path in settings.parts.pipeline.contracts]
+    existing = find_existing_contracts(project, folders, _registry(settings, None), settings.limits)
+    drafts, problems = draft_contracts(project, existing)
+    written = []
+    for draft in drafts:
+        line = draft.declared.line
+        file = folders[0] / f"{line.contract}{f'.v{line.major}' if line.major > 1 else ''}.yaml"
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("x", encoding="utf-8") as text:
+                text.write(write_yaml(document_of(draft.contract)))
+        except FileExistsError:
+            raise Conflict(f"{file} exists, but has no contract {line}; rename it") from None
+        except OSError as error:
+            raise Unavailable(f"cannot write {file}: {error.strerror}") from None
+        written.append((file, draft))
+    return tuple(written), problems
+
+
+def stated_contracts(opened: OpenedProject) -> dict[Line, Contract]:
+    """Return the contracts of a project as they are written, without what they inherit."""
+    from treaty.pipeline.project.contract_files import read_contract_files, used_versions
+
+    resolved = opened.contracts.by_line
+    if opened.registry is None:
+        folders = [Path(folder) for folder in opened.settings.parts.pipeline.contracts]
+        used = used_versions(read_contract_files(folders, opened.settings.limits))
+        return {line: used[line].contract for line in resolved}
+    with opened.registry() as registry:
+        return {line: _stated(registry, line.contract, contract.version) for line, contract in resolved.items()}
+
+
+def _stated(registry: Registry | RegistryClient, name: str, version: str) -> Contract:
+    return contract_from(registry.get(name, version).document, f"{name} {version} in the registry")
+
+
+def find_policies(opened: OpenedProject) -> tuple[Contract, ...]:
+    """Return the policies that the contracts of a project inherit from, directly or not, as far as they are found."""
+    from treaty.pipeline.project.contract_files import read_contract_files, used_versions
+
+    policies: dict[str, Contract] = {}
+    missing: set[str] = set()
+    with ExitStack() as stack:
+        if opened.registry is not None:
+            registry = stack.enter_context(opened.registry())
+
+            def find(name: str) -> Contract:
+                return _stated(registry, name, registry.lines(name)[0].current)
+        else:
+            folders = [Path(folder) for folder in opened.settings.parts.pipeline.contracts]
+            known = used_versions(read_contract_files(folders, opened.settings.limits))
+
+            def find(name: str) -> Contract:
+                lines = [line for line in known if line.contract == name]
+                if not lines:
+                    raise NotFound(f"no contract {name}")
+                return known[max(lines, key=lambda line: line.major)].contract
+
+        pending = list(opened.contracts.by_line.values())
+        while pending:
+            parent = pending.pop().treaty.parent
+            if parent is None or parent in policies or parent in missing:
+                continue
+            try:
+                policies[parent] = find(parent)
+                pending.append(policies[parent])
+            except NotFound:
+                missing.add(parent)
+    return tuple(policies.values())
 
 
 def _registry(
@@ -70,22 +184,65 @@ def _registry(
 
 @contextmanager
 def open_tables(settings: Settings, spark: SparkOptions) -> Iterator[Tables]:
-    """Open the tables of the configured catalog for one command."""
-    from treaty.cli.spark_session import command_session
-    from treaty.pipeline.tables import Tables
+    """Open the tables of the configured catalog for one command; warn of tables that another process has written to."""
+    from treaty.cli.render.plain_text import printable
+    from treaty.cli.spark_session import deferred_session
+    from treaty.pipeline.tables import TableCatalog, Tables
 
     catalog = require_table_catalog(settings, spark)
-    with command_session(spark) as (session, progress):
+    with deferred_session(spark) as (session, progress):
         progress.start("reading tables")
-        yield Tables(session, catalog)
+        tables = Tables(session, catalog, TableCatalog.from_options(spark))
+        yield tables
+    for foreign in tables.foreign_writes.values():
+        typer.echo(f"warning: {printable(foreign)}", err=True)
+
+
+def open_catalog(settings: Settings) -> TableCatalog:
+    """Open the configured catalog without Spark; reading a table that another process has written to warns of it."""
+    from treaty.cli.render.plain_text import printable
+    from treaty.cli.spark_session import create_lake_folder
+    from treaty.pipeline.tables import TableCatalog
+
+    options = settings.spark()
+    name = require_table_catalog(settings, options)
+    if options.catalog is not None:
+        create_lake_folder(options.catalog)
+    catalog, warned = TableCatalog.from_options(options, name), set[str]()
+
+    def warn(foreign: str) -> None:
+        if foreign not in warned:
+            warned.add(foreign)
+            typer.echo(f"warning: {printable(foreign)}", err=True)
+
+    catalog.on_foreign_write = warn
+    return catalog
 
 
 def require_table_catalog(settings: Settings, spark: SparkOptions) -> str:
     """Return the name of the configured Iceberg catalog; fail if there is none."""
     if spark.catalog is None:
-        file = settings.source or "treaty.yaml"
-        raise InvalidDocument(f"{file} has no table catalog; set spark.iceberg.uri and spark.iceberg.warehouse")
+        if settings.source is None:
+            raise NotFound(
+                "there is no treaty.yaml in this folder or above it; change to the folder of a project, "
+                "or create one with: treaty init"
+            )
+        raise InvalidDocument(
+            f"{settings.source} has no table catalog; set spark.iceberg.uri and spark.iceberg.warehouse"
+        )
     return spark.catalog.name
+
+
+def configured_retention(settings: Settings) -> Retention:
+    """Return how much history of the tables is kept."""
+    from treaty.pipeline.maintenance import Retention
+
+    return Retention(settings.parts.pipeline.keep_days, settings.parts.pipeline.keep_runs)
+
+
+def run_retention(settings: Settings) -> Retention | None:
+    """Return how much history a run keeps; None if runs do no housekeeping."""
+    return configured_retention(settings) if settings.parts.pipeline.maintenance == "run" else None
 
 
 @dataclass(frozen=True)
@@ -104,32 +261,33 @@ def offline_plan(opened: OpenedProject) -> Plan:
     return replace(offline, problems=(*offline.problems, *opened.contracts.findings))
 
 
-def live_plan(opened: OpenedProject, spark: SparkOptions) -> Plan:
-    """Plan with the current tables, the new data in the sources, and the column types that Spark reports."""
-    from treaty.pipeline.plan import find_type_problems, plan
+def live_plan(opened: OpenedProject) -> Plan:
+    """Plan with the current tables and the new files in the sources, without Spark."""
+    from treaty.pipeline.plan import plan
+    from treaty.pipeline.tables.view_states import view_states
 
-    with open_tables(opened.settings, spark) as tables:
-        offline = plan(opened.project, opened.contracts.by_line)
-        names = dict.fromkeys(table for step in offline.steps for table in (step.table, *step.reads))
-        states = {table: tables.stamp(table) for table in names}
-        news = _inspect_sources(opened, tables)
-        live = plan(opened.project, opened.contracts.by_line, states, news.arriving)
-        refused = {error.place.source for error in live.errors if error.place}
-        typed = [
-            finding
-            for step in live.steps
-            if not any(str(query.sql.path) in refused for query in step.queries)
-            for finding in find_type_problems(tables.spark, step)
-        ]
-    return replace(live, problems=(*live.problems, *typed, *news.problems, *opened.contracts.findings))
+    catalog = open_catalog(opened.settings)
+    offline = plan(opened.project, opened.contracts.by_line)
+    names = dict.fromkeys(table for step in offline.steps for table in (step.table, *step.reads))
+    views = {view: states[0].stamp for view, states in view_states(catalog).items() if states}
+    states = {table: views.get(table) or next(iter(catalog.stamps(table)), None) for table in names}
+    news = _inspect_sources(opened, catalog)
+    foreign = [
+        Finding("foreign-write", Severity.ERROR, text) for table in names if (text := catalog.foreign_write(table))
+    ]
+    live = plan(opened.project, opened.contracts.by_line, states, news.arriving, datetime.now(UTC))
+    return replace(live, problems=(*live.problems, *foreign, *news.problems, *opened.contracts.findings))
 
 
-def _inspect_sources(opened: OpenedProject, tables: Tables) -> _SourceNews:
+def _inspect_sources(opened: OpenedProject, catalog: TableCatalog) -> _SourceNews:
+    from treaty.pipeline.sources import SeenFiles
+
+    ledger = SeenFiles(catalog, opened.project.folder)
     arriving: dict[str, str | None] = {}
     problems: list[Finding] = []
     for source in opened.project.sources:
         try:
-            arriving[source.name] = _describe_arrivals(source, tables, opened.settings.secrets.jdbc_password)
+            arriving[source.name] = _describe_arrivals(source, opened, catalog, ledger)
         except TreatyError as error:
             arriving[source.name] = "it could not be read"
             hint = "check that the source is reachable"
@@ -137,15 +295,18 @@ def _inspect_sources(opened: OpenedProject, tables: Tables) -> _SourceNews:
     return _SourceNews(arriving, tuple(problems))
 
 
-def _describe_arrivals(source: Source, tables: Tables, password: str | None) -> str | None:
+def _describe_arrivals(source: Source, opened: OpenedProject, catalog: TableCatalog, ledger: SeenFiles) -> str | None:
+    """Describe what is new in a source; of new files, only the first bytes are read. Databases are left to a run."""
     from treaty.cli.render.plain_text import pluralize
     from treaty.pipeline.project.declarations import Files, raw_table
-    from treaty.pipeline.sources import ArrivalRequest, known_files, read_arrivals
+    from treaty.pipeline.sources import ArrivalRequest, find_new_files, is_listed_by_spark
 
-    asking = ArrivalRequest(
-        0, datetime.now(UTC), known_files(tables, source.name), tables.stamp(raw_table(source.name)), password
-    )
-    arrivals = read_arrivals(tables.spark, source, asking)
-    if arrivals.rows is None:
-        return None
-    return pluralize(arrivals.new, "new file") if isinstance(source.origin, Files) else "new rows"
+    if not isinstance(source.origin, Files):
+        return "a run asks its database for new rows"
+    if is_listed_by_spark(source.origin.pattern):
+        return "a run looks for new files"
+    stamps = catalog.stamps(raw_table(source.name))
+    known = ledger.known_files(source.name, stamps)
+    request = ArrivalRequest(0, datetime.now(UTC), known, stamps[0] if stamps else None, folder=opened.project.folder)
+    new = find_new_files(None, source.origin, request).readable
+    return pluralize(len(new), "new file") if new else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,13 +22,20 @@ Share = Callable[[], float | None]
 class Progress:
     """The current step, how long it has been running, and how much of it is done."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_shown: bool = False) -> None:
+        self._is_shown = is_shown
         self._step, self._started = "", time.monotonic()
         self._share: Share = _unknown_share
 
     def start(self, step: str) -> None:
         """Start a step."""
         self._step, self._started = printable(step), time.monotonic()
+
+    def announce(self, step: str) -> None:
+        """Start a step that takes long; without a terminal it is a line of its own."""
+        self.start(step)
+        if not self._is_shown:
+            print(printable(step), file=sys.stderr, flush=True)
 
     @contextmanager
     def measured_by(self, share: Share) -> Iterator[None]:
@@ -50,8 +58,8 @@ class Progress:
 @contextmanager
 def show_progress() -> Iterator[Progress]:
     """Show steps while they run, and clear the line at the end."""
-    progress = Progress()
     console = Console(stderr=True, highlight=False)
+    progress = Progress(console.is_terminal)
     if not console.is_terminal:
         yield progress
         return

@@ -1,4 +1,4 @@
-"""Registration of several documents: their order and the outcome of each."""
+"""Registration of several documents and subscriptions: their order and the outcome of each."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from treaty.cli.inputs import Source, Submission, prepare_submission
-from treaty.compatibility import Plan, plan_of
+from treaty.cli.subscription_outlook import line_outlook
+from treaty.compatibility import Mode, Plan, plan_of
+from treaty.consumers.subscription_files import DeclaredSubscription, read_subscriptions
+from treaty.contracts.findings import Severity
 from treaty.contracts.loader import contract_from
 from treaty.contracts.text import Limits
 from treaty.contracts.versions import try_parse_line
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError
+from treaty.review.branch import Needs
+from treaty.review.subscriptions import check_declaration
 
 if TYPE_CHECKING:
     from treaty.registry.client import RegistryClient
-    from treaty.registry.model import ImpactAnswer, Registration
+    from treaty.registry.model import ImpactAnswer, Registration, SubscriptionAnswer
     from treaty.registry.report import CompatibilityReport
     from treaty.registry.service import Registry
 
@@ -27,10 +32,14 @@ class DocumentStatus(StrEnum):
     """The outcome of a document."""
 
     REGISTERED = "registered"
+    SUBSCRIBED = "subscribed"
     PROPOSED = "proposed"
+    UPDATED = "updated"
     UNCHANGED = "unchanged"
     WOULD_REGISTER = "would register"
+    WOULD_SUBSCRIBE = "would subscribe"
     WOULD_PROPOSE = "would propose"
+    WOULD_UPDATE = "would update"
     UNDECIDED = "undecided"
     REFUSED = "refused"
     CONFLICT = "conflict"
@@ -55,6 +64,16 @@ class Outcome:
     impact: ImpactAnswer | None = None
     plan: Plan = Plan.MISSING
     proposal: int | None = None
+    unconfirmed: tuple[str, ...] = ()
+    consumer: str | None = None
+    line: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The version, the consumer and the line it reads, or the file."""
+        if self.consumer is not None:
+            return f"{self.consumer} → {self.line}"
+        return f"{self.contract} {self.version}" if self.contract else self.source
 
 
 def read_documents(sources: Sequence[Source], limits: Limits) -> tuple[list[Submission], list[Outcome]]:
@@ -67,6 +86,99 @@ def read_documents(sources: Sequence[Source], limits: Limits) -> tuple[list[Subm
         except InvalidDocument as error:
             unreadable.append(Outcome(source.name, DocumentStatus.INVALID, message=str(error)))
     return documents, unreadable
+
+
+def read_subscription_files(
+    sources: Sequence[Source], limits: Limits
+) -> tuple[list[DeclaredSubscription], list[Outcome]]:
+    """Read the subscriptions of files; an invalid file gives an outcome, so that the others are still registered."""
+    declared: list[DeclaredSubscription] = []
+    unreadable: list[Outcome] = []
+    for source in sources:
+        try:
+            declared += read_subscriptions(source.content, source.name, limits)
+        except InvalidDocument as error:
+            unreadable.append(Outcome(source.name, DocumentStatus.INVALID, message=str(error)))
+    return declared, unreadable
+
+
+def subscribe_all(registry: AnyRegistry, declared: Sequence[DeclaredSubscription]) -> Iterator[Outcome]:
+    """Subscribe the declared consumers one after the other; a subscription that is there already is not changed."""
+    for declaration in declared:
+        subscription = declaration.subscription
+        if _is_subscribed(registry, declaration):
+            yield _subscription_outcome(declaration, DocumentStatus.UNCHANGED)
+            continue
+        try:
+            answer = registry.consumers.subscribe(
+                subscription.consumer,
+                str(subscription.line),
+                consumer_class=subscription.consumer_class.value,
+                fields=[str(field) for field in subscription.fields],
+                purpose=subscription.purpose,
+                latency=subscription.latency,
+                contact=subscription.contact,
+                team=declaration.team,
+            )
+        except (InvalidDocument, NotFound) as error:
+            yield _subscription_outcome(declaration, DocumentStatus.INVALID, str(error))
+        except (Refused, Conflict) as error:
+            yield _subscription_outcome(declaration, DocumentStatus.REFUSED, str(error))
+        except NotAllowed as error:
+            yield _subscription_outcome(declaration, DocumentStatus.NOT_ALLOWED, str(error))
+        else:
+            yield _subscription_outcome(declaration, DocumentStatus.SUBSCRIBED, "\n".join(answer.warnings) or None)
+
+
+def check_subscriptions(
+    registry: AnyRegistry, declared: Sequence[DeclaredSubscription], needs: Needs, documents: Sequence[Submission]
+) -> Iterator[Outcome]:
+    """Return which subscriptions would change, without changing anything; a line may be among the documents."""
+    lines = {document.contract.line for document in documents}
+    for declaration in declared:
+        if _is_subscribed(registry, declaration):
+            yield _subscription_outcome(declaration, DocumentStatus.UNCHANGED)
+            continue
+        outlook = line_outlook(registry, declaration)
+        if outlook is None and str(declaration.subscription.line) in lines:
+            yield _subscription_outcome(declaration, DocumentStatus.WOULD_SUBSCRIBE)
+            continue
+        findings = list(check_declaration(declaration, outlook, needs))
+        is_refused = any(finding.severity is Severity.ERROR for finding in findings)
+        status = DocumentStatus.REFUSED if is_refused else DocumentStatus.WOULD_SUBSCRIBE
+        yield _subscription_outcome(declaration, status, "\n".join(finding.message for finding in findings) or None)
+
+
+def _is_subscribed(registry: AnyRegistry, declaration: DeclaredSubscription) -> bool:
+    """Return whether the registry has the same subscription."""
+    subscription, cursor = declaration.subscription, None
+    while True:
+        page = registry.consumers.subscriptions(
+            contract=subscription.line.contract, consumer=subscription.consumer, cursor=cursor
+        )
+        if any(_is_same(answer, declaration) for answer in page.items):
+            return True
+        if (cursor := page.next) is None:
+            return False
+
+
+def _is_same(answer: SubscriptionAnswer, declaration: DeclaredSubscription) -> bool:
+    declared = declaration.subscription
+    return (
+        answer.line == str(declared.line)
+        and answer.consumer_class == declared.consumer_class.value
+        and answer.fields == [str(field) for field in declared.fields]
+        and (answer.purpose, answer.latency, answer.contact) == (declared.purpose, declared.latency, declared.contact)
+        and declaration.team in (None, answer.team)
+    )
+
+
+def _subscription_outcome(
+    declaration: DeclaredSubscription, status: DocumentStatus, message: str | None = None
+) -> Outcome:
+    subscription = declaration.subscription
+    source = str(declaration.place)
+    return Outcome(source, status, message=message, consumer=subscription.consumer, line=str(subscription.line))
 
 
 def order_by_dependency(documents: Sequence[Submission]) -> list[Submission]:
@@ -104,8 +216,10 @@ def register_all(registry: AnyRegistry, documents: Sequence[Submission], mode: s
 
     def register(one: Submission) -> Outcome:
         answer = registry.register(one.source.content, compatibility=mode)
-        status = DocumentStatus(answer.status)
-        return _outcome(one, status, _describe_waiting(answer), answer.compatibility, proposal=answer.proposal)
+        status = DocumentStatus.UNCHANGED if answer.unchanged else DocumentStatus(answer.status)
+        message = answer.lifecycle or _describe_waiting(answer)
+        outcome = _outcome(one, status, message, answer.compatibility, proposal=answer.proposal)
+        return replace(outcome, unconfirmed=tuple(answer.unconfirmed))
 
     for submission in documents:
         yield _attempt(registry, submission, mode, register)
@@ -115,12 +229,15 @@ def register_with_impact(registry: AnyRegistry, documents: Sequence[Submission],
     """Register documents one after the other, each with its impact, so that notified consumers can be named."""
 
     def register(one: Submission) -> Outcome:
-        if (existing := _registered(registry, one)) is not None:
+        existing = _registered(registry, one)
+        if existing is not None and existing.status is not DocumentStatus.WOULD_UPDATE:
             return existing
-        impact = _impact(registry, one, mode)
+        impact = None if existing else _impact(registry, one, mode)
         answer = registry.register(one.source.content, compatibility=mode)
-        status = DocumentStatus(answer.status)
-        return _outcome(one, status, _describe_waiting(answer), answer.compatibility, impact, answer.proposal)
+        status = DocumentStatus.UNCHANGED if answer.unchanged else DocumentStatus(answer.status)
+        message = answer.lifecycle or _describe_waiting(answer)
+        outcome = _outcome(one, status, message, answer.compatibility, impact, answer.proposal)
+        return replace(outcome, unconfirmed=tuple(answer.unconfirmed))
 
     for submission in documents:
         yield _attempt(registry, submission, mode, register)
@@ -132,7 +249,7 @@ def check_all(registry: AnyRegistry, documents: Sequence[Submission], mode: str 
 
     def check(one: Submission) -> Outcome:
         if (existing := _registered(registry, one)) is not None:
-            return existing
+            return _dry_step(registry, one, mode, existing)
         try:
             report = registry.check(one.source.content, compatibility=mode)
         except InvalidDocument:
@@ -143,11 +260,21 @@ def check_all(registry: AnyRegistry, documents: Sequence[Submission], mode: str 
         if report.admissible:
             waits = registry.consumers.can_i_publish(one.source.content, compatibility=mode).waits
             status = DocumentStatus.WOULD_PROPOSE if waits else DocumentStatus.WOULD_REGISTER
-            return _outcome(one, status, "\n".join(waits) or None, report)
+            impact = _impact(registry, one, mode) if report.mode == Mode.NONE.value else None
+            return _outcome(one, status, "\n".join(waits) or None, report, impact)
         return _refused(registry, one, mode, report, "")
 
     for submission in documents:
         yield _attempt(registry, submission, mode, check)
+
+
+def _dry_step(registry: AnyRegistry, one: Submission, mode: str | None, existing: Outcome) -> Outcome:
+    """Return the outcome for a registered version; a step of its life cycle may be refused, as its dates may be."""
+    if existing.status is not DocumentStatus.WOULD_UPDATE:
+        return existing
+    reasons = registry.consumers.can_i_publish(one.source.content, compatibility=mode).reasons
+    blocking = [reason.message for reason in reasons if reason.severity == "error"]
+    return _refused(registry, one, mode, None, "; ".join(blocking)) if blocking else existing
 
 
 def _attempt(
@@ -158,7 +285,10 @@ def _attempt(
     except Refused as error:
         return _refused(registry, submission, mode, getattr(error, "report", None), str(error))
     except Conflict as error:
-        return _registered(registry, submission) or _outcome(submission, DocumentStatus.CONFLICT, str(error))
+        existing = _registered(registry, submission)
+        if existing is not None and existing.status is not DocumentStatus.WOULD_UPDATE:
+            return existing
+        return _outcome(submission, DocumentStatus.CONFLICT, str(error))
     except InvalidDocument as error:
         return _outcome(submission, DocumentStatus.INVALID, str(error))
     except NotAllowed as error:
@@ -181,6 +311,11 @@ def _registered(registry: AnyRegistry, submission: Submission) -> Outcome | None
         return None
     if registered.digest == submission.prepared.digest:
         return _outcome(submission, DocumentStatus.UNCHANGED)
+    from treaty.registry.documents import prepare, same_but_for_lifecycle
+
+    content, media = registry.given(submission.contract.id, submission.contract.version)
+    if same_but_for_lifecycle(prepare(content, media).data, submission.prepared.data):
+        return _outcome(submission, DocumentStatus.WOULD_UPDATE, "only its status or deprecation differs")
     return _outcome(
         submission,
         DocumentStatus.CONFLICT,

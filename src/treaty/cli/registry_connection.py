@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import typer
 
 from treaty.cli.render.plain_text import printable
 from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable
+from treaty.suggestions import did_you_mean, similar_names
 
 if TYPE_CHECKING:
     from treaty.registry.client import RegistryClient
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from treaty.settings import Settings
 
 
+STATE_FOLDER = ".treaty"
 MAX_SECRET_CHARACTERS = 10_000
 
 
@@ -40,12 +43,72 @@ def open_registry(
         if is_server_address(named):
             from treaty.registry.client import RegistryClient
 
-            with RegistryClient(named, token=_token(token_file, settings)) as server:
+            with RegistryClient(named, token=_token(token_file, settings)) as server, suggest_contracts(server):
                 yield server
             return
 
-        with open_local_registry(named, settings, if_missing) as registry, publish_after_changes(registry, settings):
+        with (
+            open_local_registry(named, settings, if_missing) as registry,
+            publish_after_changes(registry, settings),
+            suggest_contracts(registry),
+        ):
             yield registry
+
+
+@contextmanager
+def suggest_contracts(registry: Registry | RegistryClient) -> Iterator[None]:
+    """Add the most similar id to the error for a contract that is not registered."""
+    from treaty.registry.model.page import MAX_PAGE_SIZE
+    from treaty.registry.not_found import ContractNotFound
+
+    try:
+        yield
+    except ContractNotFound as error:
+        ids = registry.datasets(limit=MAX_PAGE_SIZE).items
+        raise NotFound(error.what, did_you_mean(error.contract, ids, error.instead or "")) from None
+
+
+@contextmanager
+def suggest_names(registry: Registry | RegistryClient, name: str, fields: Collection[str] = ()) -> Iterator[None]:
+    """Add the most similar line, or field of the line, to the error for one that is not registered."""
+    from treaty.registry.not_found import ContractNotFound
+
+    try:
+        yield
+    except ContractNotFound:
+        raise
+    except NotFound as error:
+        if hint := did_you_mean(name, _lines_like(registry, name)):
+            raise NotFound(error.what.partition(";")[0], hint) from None
+        raise
+    except InvalidDocument as error:
+        for field in fields:
+            known = _fields_of(registry, name)
+            if known and field not in known and (hint := did_you_mean(field, known)):
+                raise InvalidDocument(f"{str(error).partition(';')[0]}; {hint}") from None
+        raise
+
+
+def _lines_like(registry: Registry | RegistryClient, name: str) -> list[str]:
+    """Return the lines of the contracts whose ids are similar to that of a line."""
+    from treaty.registry.model.page import MAX_PAGE_SIZE
+
+    contract, at, _ = name.rpartition("@")
+    ids = registry.datasets(limit=MAX_PAGE_SIZE).items
+    similar = similar_names(contract if at else name, ids)
+    return [line.line for known in similar for line in registry.lines(known)] if at else similar
+
+
+def _fields_of(registry: Registry | RegistryClient, name: str) -> list[str]:
+    from treaty.contracts import contract_from
+    from treaty.contracts.model import locate_fields
+    from treaty.contracts.versions import parse_line
+
+    line = next((line for line in registry.lines(parse_line(name).contract) if line.line == name), None)
+    if line is None:
+        return []
+    document = registry.get(parse_line(name).contract, line.current).document
+    return [str(path) for path, _, _ in locate_fields(contract_from(document, "the registry"))]
 
 
 def open_local_registry(reference: str, settings: Settings, if_missing: IfMissing) -> Registry:
@@ -58,11 +121,41 @@ def open_local_registry(reference: str, settings: Settings, if_missing: IfMissin
         raise NotFound(
             f"there is no registry at {reference}; register a contract to create it, or choose another with --registry"
         )
+    if "://" not in reference:
+        create_state_folder(Path(reference).parent)
     return Registry.open(reference, actor=actor_name(settings), rules=settings.registry_rules())
 
 
+def create_state_folder(folder: Path) -> None:
+    """Create `.treaty`, with a .gitignore: registries, lakes and caches do not belong in a repository."""
+    ignored = folder / ".gitignore"
+    if folder.name == STATE_FOLDER and not ignored.exists():
+        with suppress(OSError):  # whoever opens a file in it reports what is wrong
+            folder.mkdir(parents=True, exist_ok=True)
+            ignored.write_text("*\n", encoding="utf-8")
+
+
+def describe_registry(reference: str | None, settings: Settings) -> str:
+    """Return the file or address of the registry that a command uses, without credentials."""
+    named = reference if reference is not None else settings.parts.registry
+    if "://" in named:
+        parts = urlsplit(named)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    path = Path(named)
+    return str(path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path)
+
+
+def registry_to_ask(given: str | None, settings: Settings) -> str | None:
+    """Return the registry to ask: the given one, the configured one, or the default file if it exists."""
+    from treaty.settings.sections import DEFAULT_REGISTRY
+
+    reference = given if given is not None else settings.parts.registry
+    is_default = given is None and Path(reference).parts[-2:] == Path(DEFAULT_REGISTRY).parts
+    return None if is_default and not Path(reference).exists() else reference
+
+
 def is_server_address(reference: str) -> bool:
-    """Tell whether a reference is the address of a registry server."""
+    """Return whether a reference is the address of a registry server."""
     return reference.lower().startswith(("http://", "https://"))
 
 
@@ -133,7 +226,7 @@ def _publish(registry: Registry, settings: Settings) -> None:
             from treaty.catalog.site import publish
 
             target = settings.publish_target()
-            built = publish(registry, target, PUBLISH_TIMEOUT_S) if target else None
+            built = publish(registry.shown_to(*target.teams), target, PUBLISH_TIMEOUT_S) if target else None
     except Exception as error:
         reason = str(error) if isinstance(error, TreatyError) else f"{type(error).__name__}: {error}"
         typer.echo(f"the registry was changed, but publishing the catalog failed: {printable(reason)}", err=True)

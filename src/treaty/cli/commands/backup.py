@@ -1,4 +1,4 @@
-"""`treaty admin backup` and `restore`: copies of the database of a registry."""
+"""`treaty admin backup`, `restore` and `upgrade`: copies of the database of a registry, and its schema."""
 
 from __future__ import annotations
 
@@ -64,6 +64,32 @@ def restore(
             answer = registry.access.verify_audit()
     call.print_answer(answer, render_audit_check)
     if not answer.whole:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+@with_shared_options
+def upgrade(
+    call: RegistryCall,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False,
+) -> None:
+    """Upgrade the database of a registry to this version of Treaty, and verify its audit log.
+
+    A dry run upgrades a copy of a SQLite file, or a PostgreSQL database in a transaction that is rolled back. Exit
+    code 3 means that the registry is not as its audit log records it.
+    """
+    from treaty.cli.render.admin import render_upgrade
+    from treaty.errors import NotFound
+
+    reference = database_of(call)
+    if "://" not in reference and not Path(reference).exists():
+        raise NotFound(f"there is no registry at {reference}; choose another with --registry")
+    with requires_extra("registry"):
+        from treaty.registry.store.schema_upgrade import try_upgrade
+        from treaty.registry.store.schema_upgrade import upgrade as upgrade_schema
+
+        answer = try_upgrade(reference) if dry_run else upgrade_schema(reference)
+    call.print_answer(answer, render_upgrade)
+    if not answer.audit.whole:
         raise typer.Exit(ExitCode.FINDINGS)
 
 

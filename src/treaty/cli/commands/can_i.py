@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treaty.cli.exit_codes import ExitCode
-from treaty.cli.options import LineArgument, ModeOption, PathArgument
+from treaty.cli.options import LineArgument, ModeOption, NowOption, PathArgument, parse_time
 from treaty.cli.shared_options import RegistryCall, with_shared_options
 
 if TYPE_CHECKING:
@@ -35,13 +35,16 @@ def can_i_retire(
     version: Annotated[
         str | None, typer.Option("--version", help="Only this version of the line.", show_default=False)
     ] = None,
+    now: NowOption = None,
 ) -> None:
     """Check whether a line may be retired.
 
     Lists every reason with its date or consumer. Exit code 3 means no.
     """
+    time = parse_time(now)
     with call.open() as registry:
-        decision = registry.consumers.can_i_retire(line, version=version)
+        shown = registry if time is None else registry.at(time)
+        decision = shown.consumers.can_i_retire(line, version=version)
     _print_decision(decision, call)
 
 

@@ -12,13 +12,14 @@ import typer
 
 from treaty.cli.exit_codes import ExitCode
 from treaty.cli.options import (
-    AsOfOption,
     ConfigOption,
+    DataProjectOption,
     FetchOption,
     ModeOption,
+    NowOption,
     RegistryOption,
     TokenFileOption,
-    parse_date,
+    parse_time,
 )
 from treaty.cli.render.review import CheckFormat
 
@@ -78,14 +79,16 @@ def check(
             "--comment", help="Comment on the pull or merge request of this CI job; updates an earlier comment."
         ),
     ] = False,
-    as_of: AsOfOption = None,
+    data: DataProjectOption = None,
+    now: NowOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Review the contracts that a branch changes.
 
     Compares them with the base of the branch, and with the registry if there is one: changes, required versions,
-    policies, lint and affected consumers. Exit code 3 means that the branch may not merge. --comment needs GITHUB_TOKEN
-    or TREATY_GITLAB_TOKEN.
+    policies, lint and affected consumers; and what is coming for the consumers that the repository declares in files
+    with `subscriptions`. Exit code 3 means that the branch may not merge. --comment needs GITHUB_TOKEN or
+    TREATY_GITLAB_TOKEN.
     """
     from treaty.cli.branch_review import CheckRequest, check_out
     from treaty.cli.git import changed_files
@@ -97,16 +100,18 @@ def check(
     files = _parse_files(save or [])
     if fix and state is not State.WORKING:
         raise typer.BadParameter("--fix changes files, so it needs --state working")
+    time = parse_time(now)
     request = CheckRequest(
         base,
         changed_files.State(state),
         Fetching.ALLOWED if fetch else Fetching.NEVER,
         mode,
-        parse_date(as_of, "--as-of") or datetime.now(UTC).date(),
+        (time or datetime.now(UTC)).date(),
         tuple(paths or ()),
         registry,
         token_file,
         offline,
+        time,
     )
     settings = load_settings(config)
     checkout = check_out(request, settings)
@@ -119,6 +124,10 @@ def check(
             text = printable(str(fix_result))
             typer.echo(f"fixed {text}" if fix_result.version else text, err=True)
         review = checkout.review() if any(fix_result.version for fix_result in fixes) else review
+    if data is not None:
+        from treaty.cli.data_impact import add_data_impact
+
+        review = add_data_impact(review, data)
     for file_format, file in files:
         _save(file, render_review(review, file_format))
     typer.echo(render_review(review, output), nl=False)

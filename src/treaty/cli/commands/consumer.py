@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treaty.cli.options import LineArgument, ModeOption, PathArgument, command_group
+from treaty.cli.options import DataProjectOption, LineArgument, ModeOption, PathArgument, command_group
 from treaty.cli.shared_options import PageRequest, RegistryCall, with_shared_options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from treaty.cli.data_impact import ProposedVersion
+    from treaty.cli.inputs import Submission
+    from treaty.cli.registration import AnyRegistry
+    from treaty.registry.model import ImpactAnswer
 
 app = command_group("Manage subscriptions, and see who depends on a contract.")
 
@@ -58,9 +66,10 @@ def subscribe(
 
     If the consumer names the fields that it reads, only changes to these fields affect it.
     """
+    from treaty.cli.registry_connection import suggest_names
     from treaty.cli.render.consumers import render_subscription
 
-    with call.open() as registry:
+    with call.open() as registry, suggest_names(registry, line, fields or ()):
         subscription = registry.consumers.subscribe(
             consumer,
             line,
@@ -83,6 +92,35 @@ def unsubscribe(consumer: ConsumerArgument, line: LineArgument, call: RegistryCa
     with call.open() as registry:
         subscription = registry.consumers.unsubscribe(consumer, line)
     call.print_answer(subscription, render_ended_subscription)
+
+
+@app.command("confirm")
+@with_shared_options
+def confirm(consumer: ConsumerArgument, line: LineArgument, call: RegistryCall) -> None:
+    """Confirm a subscription that another team declared.
+
+    Only members of the consumer's own team and stewards can. From then on, breaking changes wait for the consumer if
+    its class is critical.
+    """
+    from treaty.cli.render.consumers import render_confirmation
+
+    with call.open() as registry:
+        subscription = registry.consumers.confirm(consumer, line)
+    call.print_answer(subscription, render_confirmation)
+
+
+@app.command("challenge")
+@with_shared_options
+def challenge(consumer: ConsumerArgument, line: LineArgument, call: RegistryCall) -> None:
+    """Ask the team of an unconfirmed consumer to confirm it in time.
+
+    Owners of the contract can. If the team does not confirm it in time, the consumer no longer counts.
+    """
+    from treaty.cli.render.consumers import render_confirmation
+
+    with call.open() as registry:
+        subscription = registry.consumers.challenge(consumer, line)
+    call.print_answer(subscription, render_confirmation)
 
 
 @app.command("list")
@@ -109,6 +147,30 @@ def list_subscriptions(
     call.print_page(subscriptions, render_subscriptions, "no subscriptions")
 
 
+@app.command("usage")
+@with_shared_options
+def usage(
+    page: PageRequest,
+    call: RegistryCall,
+    contract: Annotated[
+        str | None, typer.Option("--contract", help="Only readers of this contract.", show_default=False)
+    ] = None,
+    consumer: Annotated[
+        str | None, typer.Option("--consumer", help="Only what this consumer reads.", show_default=False)
+    ] = None,
+) -> None:
+    """List who was seen reading which line and fields, by the lineage events that the registry received."""
+    from treaty.cli.render.consumers import render_usage
+
+    with call.open() as registry:
+        usages = page.fetch(
+            lambda cursor, limit: registry.lineage.usage(
+                contract=contract, consumer=consumer, cursor=cursor, limit=limit
+            )
+        )
+    call.print_page(usages, render_usage, "no reads observed")
+
+
 @app.command("graph")
 @with_shared_options
 def graph(
@@ -122,19 +184,21 @@ def graph(
     ] = None,
 ) -> None:
     """Show the dependency graph of a line, contract or consumer."""
+    from treaty.cli.registry_connection import suggest_names
     from treaty.cli.render.consumers import render_graph
 
-    with call.open() as registry:
+    with call.open() as registry, suggest_names(registry, node):
         answer = registry.consumers.graph(node, direction="upstream" if up else "downstream", depth=depth)
     call.print_answer(answer, render_graph)
 
 
 @app.command("impact")
 @with_shared_options
-def impact(path: PathArgument, call: RegistryCall, mode: ModeOption = None) -> None:
+def impact(path: PathArgument, call: RegistryCall, mode: ModeOption = None, data: DataProjectOption = None) -> None:
     """Show which consumers a new version would affect, by field.
 
-    A consumer that has not declared its fields counts as unknown, never as safe.
+    A consumer that has not declared its fields counts as unknown, never as safe. With --data, also how many published
+    rows the version would refuse, by rule and field.
     """
     from treaty.cli.inputs import invalid_as_refused, load_submission
     from treaty.cli.render.consumers import render_impact
@@ -142,4 +206,34 @@ def impact(path: PathArgument, call: RegistryCall, mode: ModeOption = None) -> N
     document = load_submission(path, call.settings.limits)
     with call.open() as registry, invalid_as_refused():
         answer = registry.consumers.impact(document.source.content, compatibility=mode)
-    call.print_answer(answer, render_impact)
+        proposed = None if data is None else _proposed(registry, document, answer.before)
+    if data is None or proposed is None:
+        call.print_answer(answer, render_impact)
+        return
+    from treaty.cli.data_impact import measure_impact
+    from treaty.cli.render.data_impact import render_impacts
+    from treaty.cli.render.output import print_data
+
+    (tables,) = measure_impact(data, [proposed])
+    if call.is_json:
+        print_data({**answer.model_dump(mode="json"), "data": [table.as_data() for table in tables]})
+        return
+
+    def render(console: Console, shown: ImpactAnswer) -> None:
+        render_impact(console, shown)
+        render_impacts(console, tables)
+
+    call.print_answer(answer, render)
+
+
+def _proposed(registry: AnyRegistry, document: Submission, before: str | None) -> ProposedVersion:
+    """Return the proposed version with what it inherits, and the registered version that it follows."""
+    from treaty.cli.contract_context import policies_of
+    from treaty.cli.data_impact import ProposedVersion
+    from treaty.contracts import contract_from
+    from treaty.governance.effective import effective_contract
+
+    contract = document.contract
+    known = None if before is None else registry.get(contract.id, before).document
+    after = effective_contract(contract, policies_of(registry, document.source.content)).contract
+    return ProposedVersion(None if known is None else contract_from(known, "the registry"), after)

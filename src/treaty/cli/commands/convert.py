@@ -20,6 +20,8 @@ class ForeignFormat(StrEnum):
     """The formats of `treaty.formats.FORMATS`."""
 
     AVRO = "avro"
+    OPENAPI = "openapi"
+    ASYNCAPI = "asyncapi"
     JSON_SCHEMA = "json-schema"
     PROTOBUF = "protobuf"
     SQL = "sql"
@@ -36,12 +38,16 @@ class TargetFormat(StrEnum):
     ODCS = "odcs"
     SHORT = "short"
     AVRO = "avro"
+    OPENAPI = "openapi"
+    ASYNCAPI = "asyncapi"
     JSON_SCHEMA = "json-schema"
     PROTOBUF = "protobuf"
     SQL = "sql"
     DBT = "dbt"
     SPARK = "spark"
     PYDANTIC = "pydantic"
+    UNITY_SQL = "unity-sql"
+    POLARIS_SQL = "polaris-sql"
 
 
 class Blocks(StrEnum):
@@ -148,10 +154,11 @@ def _read_contracts(
     source_format = get_format(origin.value) if origin else foreign_format(source)
     if dialect is not None and (source_format is None or not source_format.reads_dialects):
         raise InvalidDocument(f"{source.name} has no dialects; --from-dialect is for SQL")
-    if source_format is None:
-        return [contract.contract for contract in load_contracts(source, limits)], []
-    contracts, losses = read_foreign(source, source_format, limits, dialect)
     take_all = extent is Extent.ALL and contract_id is None
+    if source_format is None:
+        loaded = [contract.contract for contract in load_contracts(source, limits)]
+        return loaded if take_all else [select_contract(loaded, contract_id, source.name)], []
+    contracts, losses = read_foreign(source, source_format, limits, dialect)
     selected = list(contracts) if take_all else [select_contract(contracts, contract_id, source.name)]
     return selected, [f"{source.name}: {loss}" for loss in losses]
 
@@ -169,17 +176,28 @@ class Conversion:
     def suffix(self) -> str:
         """The file name suffix of the form."""
         from treaty.formats import get_format
+        from treaty.formats.catalog_sql import find_catalog_export
 
-        return f".{self.notation}" if self.to in CONTRACT_FORMS else get_format(self.to).suffix
+        if self.to in CONTRACT_FORMS:
+            return f".{self.notation}"
+        export = find_catalog_export(self.to)
+        return export.suffix if export else get_format(self.to).suffix
 
     def write(self, contract: Contract) -> tuple[str, list[str]]:
         """Return a contract as text, and what the text does not express."""
         from treaty.contracts.text.writer import write_json, write_yaml
         from treaty.errors import InvalidDocument
         from treaty.formats import get_format
+        from treaty.formats.catalog_sql import find_catalog_export
 
-        if self.to not in CONTRACT_FORMS:
+        export = find_catalog_export(self.to)
+        if self.to not in CONTRACT_FORMS and export is None:
             written = get_format(self.to).write(contract, dialect=self.dialect)
+            return written.text, [str(loss) for loss in written.losses]
+        if self.dialect is not None and export is not None:
+            raise InvalidDocument(f"{export.title} has no dialects")
+        if export is not None:
+            written = export.write(contract)
             return written.text, [str(loss) for loss in written.losses]
         if self.dialect is not None:
             raise InvalidDocument(f"--dialect {self.dialect} is for foreign formats; a contract has no dialects")

@@ -53,23 +53,30 @@ def _judge(
     before: str, after: str, mode: str | None, semantics: str | None, config: Path | None
 ) -> tuple[Verdict, LoadedContract, LoadedContract]:
     """Load both documents and judge the change with the settings of the project."""
-    from treaty.cli.inputs import STANDARD_INPUT, load_all
+    from treaty.cli.inputs import STANDARD_INPUT, load_selected, read_reference
     from treaty.compatibility import Semantics, judge, parse_mode, parse_semantics
     from treaty.settings import load_settings
 
     if before == after == STANDARD_INPUT:
         raise typer.BadParameter("only one of the two documents can come from standard input")
     settings = load_settings(config)
-    old_contracts, new_contracts = load_all(before, settings.limits), load_all(after, settings.limits)
+    old_source, new_source = (read_reference(one, settings.limits) for one in (before, after))
+    old_contracts = load_selected(*old_source, settings.limits)
+    new_contracts = load_selected(*new_source, settings.limits)
     new_contracts = _name_alike(old_contracts, new_contracts, before, after)
     changes, old, new = _compare(old_contracts, new_contracts, after)
     asked = parse_mode(mode) if mode else settings.mode()
     rules = parse_semantics(semantics) if semantics else Semantics.CONTRACT
+    if rules.compares_schemas:
+        from treaty.cli.schema_comparison import judge_documents
+
+        documents = (old_source[0], old_contracts), (new_source[0], new_contracts)
+        return judge_documents(changes, asked, rules, *documents), old, new
     return judge(changes, asked, settings.grading(), rules), old, new
 
 
 def _name_alike(old: list[LoadedContract], new: list[LoadedContract], before: str, after: str) -> list[LoadedContract]:
-    """Return the new contracts; if both schemas have only the names of their files, the new one gets the old name."""
+    """Return the new contracts; if both schemas are only named after their files, the new one takes the old name."""
     from dataclasses import replace
 
     if not (len(old) == len(new) == 1 and _has_file_name(old[0], before) and _has_file_name(new[0], after)):

@@ -81,30 +81,30 @@ def list_exceptions(
             "--older-than", metavar="TIME", help="Only exceptions older than this, such as 7d.", show_default=False
         ),
     ] = None,
-    master: MasterOption = None,
-    remote: RemoteOption = None,
     output: AnswerFormatOption = AnswerFormat.TEXT,
     config: ConfigOption = None,
 ) -> None:
     """List exceptions, oldest first."""
     from datetime import UTC, datetime
 
+    from treaty.cli.registry_connection import requires_extra
     from treaty.cli.render.exceptions import render_exceptions
     from treaty.cli.render.output import print_page
+    from treaty.settings import load_settings
 
     age = _parse_age(older_than)
-    with _open_tables(config, master, remote) as tables:
+    with requires_extra("spark"):
+        from treaty.cli.pipeline_project import open_catalog
         from treaty.pipeline.exceptions import ExceptionFilter, list_exceptions
-
-        filters = ExceptionFilter(
-            reconciliation,
-            None if state is ExceptionState.ANY else state.value,
-            reason_class and reason_class.value,
-            owner,
-            age,
-        )
-        now = datetime.now(UTC)
-        exceptions = page.fetch(lambda cursor, limit: list_exceptions(tables, filters, now, cursor=cursor, limit=limit))
+    filters = ExceptionFilter(
+        reconciliation,
+        None if state is ExceptionState.ANY else state.value,
+        reason_class and reason_class.value,
+        owner,
+        age,
+    )
+    catalog, now = open_catalog(load_settings(config)), datetime.now(UTC)
+    exceptions = page.fetch(lambda cursor, limit: list_exceptions(catalog, filters, now, cursor=cursor, limit=limit))
     print_page(exceptions, output, render_exceptions, "no exceptions")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -54,11 +53,12 @@ def explain(
 
 def _find_page(name: str, books: list[Book]) -> tuple[Book, Page]:
     from treaty.errors import NotFound
+    from treaty.suggestions import similar_names
 
     pages = {page.id: (book, page) for book in books for chapter in book.chapters for page in chapter.pages}
     if name in pages:
         return pages[name]
-    similar = difflib.get_close_matches(name, pages, n=3)
+    similar = similar_names(name, pages)
     hint = f"did you mean {' or '.join(similar)}?" if similar else "list them with: treaty explain"
     raise NotFound(f"there is no change kind or lint rule {name!r}; {hint}")
 

@@ -1,8 +1,7 @@
-"""`treaty infer`: draft a contract from data."""
+"""`treaty infer`: draft a contract from data or from a schema file."""
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,12 +18,8 @@ from treaty.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from treaty.cli.data_tests import DataInput
-    from treaty.spark.profile import Inferred, Sample, TypeOrigin
-    from treaty.spark.readers import Data, Source
-    from treaty.spark.session_options import SparkOptions
-
-_NOT_NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+")
+    from treaty.contracts import Contract
+    from treaty.spark.profile import Sample
 
 
 class Notation(StrEnum):
@@ -44,7 +39,12 @@ def infer(
     ] = None,
     object_name: Annotated[
         str | None,
-        typer.Option("--object", metavar="NAME", help="The name of the object in the contract.", show_default=False),
+        typer.Option(
+            "--object",
+            metavar="NAME",
+            help="The name of the object in the contract. Default: the last part of the id.",
+            show_default=False,
+        ),
     ] = None,
     data_format: DataFormatOption = None,
     option: ReaderOption = None,
@@ -66,27 +66,39 @@ def infer(
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Draft a contract from data.
+    """Draft a contract from data, or from a schema file.
 
-    Guesses types, keys, allowed values, limits and personal data, each with its evidence; descriptions are left to you.
+    Guesses types, keys, allowed values, limits and personal data, each with its evidence. What nearly all values have
+    is drafted; the few others are reported as near misses. Descriptions are left to you.
     """
+    from treaty.cli.data_checks import check_path, check_separator, is_on_this_machine
     from treaty.cli.registry_connection import requires_extra
     from treaty.settings import load_settings
 
+    if data_format is None and (drafted := _draft_from_schema(data, contract_id, object_name, config)) is not None:
+        _write(drafted, notation, file)
+        return
+    settings = load_settings(config)
+    is_local = is_on_this_machine(settings.spark(), master, remote)
+    if is_local:
+        check_path(data, data_format)
     with requires_extra("spark"):
         from treaty.cli import data_tests
-        from treaty.cli.render.draft import print_advice
+        from treaty.cli.drafts import infer_from_data, name_of, object_of
+        from treaty.cli.render.draft import draft_header, print_advice
         from treaty.cli.spark_session import spark_options
-    settings = load_settings(config)
+        from treaty.spark.readers import Files
     source = data_tests.parse_data(
         data, data_format, data_tests.parse_pairs(option, "--option"), settings.secrets.jdbc_password
     )
     rows = _parse_sample(sample)
     spark = spark_options(settings.spark(), master, remote)
     data_tests.check_writable(file)
-    name = object_name or _name_of(source.source)
-    inferred = _infer(source, spark, contract_id or name, name, rows)
-    _write(inferred, notation, file)
+    if is_local and isinstance(source.source, Files):
+        check_separator(source.source, source.options, None)
+    draft_id = contract_id or object_name or name_of(source.source)
+    inferred = infer_from_data(source, spark, draft_id, object_name or object_of(draft_id), rows)
+    _write(inferred.contract, notation, file, header=draft_header(inferred, data))
     print_advice(inferred, data, file)
 
 
@@ -100,55 +112,46 @@ def _parse_sample(sample: str | None) -> Sample | None:
         raise typer.BadParameter(str(error), param_hint="--sample") from None
 
 
-def _name_of(source: Source) -> str:
-    """Return the name of data: the last part of their address that contains a name."""
-    from treaty.spark.readers import Database, Table
+def _draft_from_schema(
+    reference: str, contract_id: str | None, object_name: str | None, config: Path | None
+) -> Contract | None:
+    """Draft a contract from a schema file, such as Avro or OpenAPI; None if the reference is no schema file."""
+    from treaty.cli.inputs import foreign_format, print_schema_losses, read_foreign, read_reference, select_contract
+    from treaty.errors import InvalidDocument, NotFound
+    from treaty.formats.data_products import draft_from_schema
+    from treaty.settings import load_settings
 
-    if isinstance(source, Table):
-        return source.parts[-1].strip("`")
-    if isinstance(source, Database):
-        parts = [source.table.rpartition(".")[2]]
-    else:
-        parts = [part.split(".")[0] for part in re.split(r"[/\\]", source.path)]
-    names = [_NOT_NAME_CHARACTERS.sub("_", part).strip("_") for part in reversed(parts)]
-    return next(filter(None, names), "dataset")
-
-
-def _infer(data: DataInput, options: SparkOptions, contract_id: str, name: str, sample: Sample | None) -> Inferred:
-    """Read the data and draft a contract."""
-    from treaty.cli.spark_session import command_session
-    from treaty.spark.profile import infer as infer_contract
-    from treaty.spark.readers import explain_errors, open_data, options_for
-    from treaty.spark.session import track_progress
-
-    with (
-        command_session(options_for(options, [data.source])) as (session, progress),
-        progress.measured_by(track_progress(session)),
-        explain_errors(data.source),
-    ):
-        progress.start(f"reading {data.source}")
-        opened = open_data(session, data.source, options=data.options)
-        return infer_contract(
-            opened.frame, contract_id, name, typing=_typing(opened), sample=sample, report=progress.start
-        )
+    path = reference if Path(reference).is_file() else reference.rpartition("#")[0]
+    if not path or not Path(path).is_file() or not path.lower().endswith(_schema_suffixes()):
+        return None
+    limits = load_settings(config).limits
+    try:
+        source, selected = read_reference(reference, limits)
+    except (InvalidDocument, NotFound):
+        return None
+    schema_format = foreign_format(source)
+    if schema_format is None:
+        return None
+    contracts, losses = read_foreign(source, schema_format, limits)
+    print_schema_losses(source.name, losses)
+    contract = select_contract(contracts, selected, source.name)
+    return draft_from_schema(contract, source.name, contract_id=contract_id, object_name=object_name)
 
 
-def _typing(data: Data) -> TypeOrigin:
-    from treaty.spark.profile import TypeOrigin
-    from treaty.spark.readers import DataFormat
+def _schema_suffixes() -> tuple[str, ...]:
+    from treaty.formats import FORMATS
 
-    if data.untyped:
-        return TypeOrigin.NONE
-    return TypeOrigin.SEEN if data.format is DataFormat.JSON_LINES else TypeOrigin.STORED
+    return tuple({suffix for one in FORMATS for suffix in one.suffixes})
 
 
-def _write(inferred: Inferred, notation: Notation, file: Path | None) -> None:
+def _write(contract: Contract, notation: Notation, file: Path | None, header: str = "") -> None:
+    """Write a draft; a header is written as comments, which JSON does not have."""
     from treaty.contracts import document_of
     from treaty.contracts.text.writer import write_json, write_yaml
     from treaty.errors import Unavailable
 
-    document = document_of(inferred.contract)
-    text = write_json(document) if notation is Notation.JSON else write_yaml(document)
+    document = document_of(contract)
+    text = write_json(document) if notation is Notation.JSON else header + write_yaml(document)
     if file is None:
         typer.echo(text, nl=False)
         return

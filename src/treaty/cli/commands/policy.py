@@ -25,8 +25,9 @@ def check(path: PathArgument, call: RegistryCall) -> None:
     document = load_submission(path, call.settings.limits)
     with call.open() as registry, invalid_as_refused():
         answer = registry.governance.check_policies(document.source.content)
-    call.print_answer(answer, render_policy_check)
-    if not answer.holds:
+    holds_from = document.contract.treaty.effective_from
+    call.print_answer(answer, lambda console, check: render_policy_check(console, check, holds_from))
+    if not answer.is_met:
         raise typer.Exit(ExitCode.FINDINGS)
 
 

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treaty.cli.options import ConfigOption, MasterOption, RemoteOption
+from treaty.cli.options import ConfigOption
 
 if TYPE_CHECKING:
+    from treaty.pipeline.tables import TableCatalog
     from treaty.pipeline.tables.table_reader import TableRows
+
+
+QUARANTINED = "quarantined"
 
 
 class RowFormat(StrEnum):
@@ -58,28 +62,43 @@ def read(
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="Maximum number of rows.")] = 20,
     output: Annotated[RowFormat, typer.Option("--format", "-f", help="Output format.")] = RowFormat.TEXT,
-    master: MasterOption = None,
-    remote: RemoteOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Read published rows.
 
-    The rows come from one published state; the output names its run, contract version and snapshot.
+    The rows come from one published state; the output names its run, contract version and snapshot. Spark is started
+    only for a view, which it has to compute.
     """
     from treaty.cli.registry_connection import requires_extra
+    from treaty.cli.render.plain_text import printable
     from treaty.settings import load_settings
 
     with requires_extra("spark"):
-        from treaty.cli.pipeline_project import open_tables
+        from treaty.cli.pipeline_project import open_catalog, open_tables
         from treaty.cli.spark_session import spark_options
         from treaty.pipeline.tables.table_reader import ReadRequest, read_table
     settings = load_settings(config)
-    spark = spark_options(settings.spark(), master, remote)
     chosen = tuple(part.strip() for part in columns.split(",") if part.strip()) if columns else ()
     question = ReadRequest(name, as_of, chosen, outcome, limit)
-    with open_tables(settings, spark) as tables:
-        result = read_table(tables, question)
+    spark = spark_options(settings.spark(), None, None)
+    catalog = open_catalog(settings)
+    result = read_table(catalog, question, lambda: open_tables(settings, spark))
+    if foreign := catalog.foreign_write(result.table):
+        typer.echo(f"warning: {printable(foreign)}", err=True)
+    is_event_quarantine = outcome == QUARANTINED and result.table.startswith("events.")
+    if is_event_quarantine and output is RowFormat.TEXT and not (as_of or columns):
+        _print_quarantined(catalog, result, limit)
+        return
     _print(result, output)
+
+
+def _print_quarantined(catalog: TableCatalog, result: TableRows, limit: int) -> None:
+    """Print quarantined events with their raw rows, as `treaty quarantine show` does; the events have no values."""
+    from treaty.cli.render.quarantine import print_rows
+    from treaty.pipeline.quarantine import EventQuarantine
+
+    quarantine = EventQuarantine.find(catalog, result.table)
+    print_rows(quarantine.name, list(quarantine.rows(limit)), is_complete=result.is_complete)
 
 
 def _print(result: TableRows, output: RowFormat) -> None:

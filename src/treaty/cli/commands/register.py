@@ -22,7 +22,7 @@ def register(
         list[str] | None,
         typer.Argument(
             metavar="[PATH]...",
-            help="Contract files, folders, git:REF:path, or - for standard input.",
+            help="Files with a contract, an artifact or subscriptions, folders, git:REF:path, or - for standard input.",
             show_default=False,
         ),
     ] = None,
@@ -40,23 +40,28 @@ def register(
         bool, typer.Option("--dry-run", help="Show what would happen without registering anything.")
     ] = False,
 ) -> None:
-    """Register contracts.
+    """Register contracts, and the consumers that files declare.
 
-    Registers policies before the contracts that inherit from them, upstream contracts before downstream ones, and lower
-    versions before higher ones. A refused version is shown with the consumers that it would affect; exit code 3 means
-    that at least one was refused.
+    Registers policies before the contracts that inherit from them, upstream contracts before downstream ones, lower
+    versions before higher ones, and subscriptions last. A refused version is shown with the consumers that it would
+    affect; exit code 3 means that at least one was refused.
     """
     from treaty.cli.registration import (
         REFUSED_STATUSES,
         DocumentStatus,
         check_all,
+        check_subscriptions,
         order_by_dependency,
         read_documents,
+        read_subscription_files,
         register_all,
         register_with_impact,
+        subscribe_all,
     )
-    from treaty.cli.registry_connection import IfMissing
+    from treaty.cli.registry_connection import IfMissing, describe_registry
     from treaty.cli.render.registration import print_outcomes
+    from treaty.cli.subscription_outlook import needs_of
+    from treaty.consumers.subscription_files import looks_like_subscriptions
     from treaty.errors import Unavailable
 
     if changed == bool(paths):
@@ -65,17 +70,29 @@ def register(
         raise typer.BadParameter("--base and --fetch need --changed")
     settings = call.settings
     sources = _changed_sources(base, fetch, call) if changed else _find_sources(paths or [], settings)
-    documents, outcomes = read_documents(sources, settings.limits)
+    files = [source for source in sources if looks_like_subscriptions(source.content)]
+    documents, outcomes = read_documents([source for source in sources if source not in files], settings.limits)
+    subscriptions, unreadable = read_subscription_files(files, settings.limits)
+    outcomes += unreadable
     with call.open(IfMissing.FAIL if dry_run else IfMissing.CREATE) as registry:
         try:
             act = check_all if dry_run else register_with_impact if changed else register_all
             for outcome in act(registry, order_by_dependency(documents), mode):
+                outcomes.append(outcome)
+            subscribed = (
+                check_subscriptions(registry, subscriptions, needs_of(settings), documents)
+                if dry_run
+                else subscribe_all(registry, subscriptions)
+            )
+            for outcome in subscribed:
                 outcomes.append(outcome)
         except Unavailable:
             if outcomes:
                 print_outcomes(outcomes, call.output)
             raise
     print_outcomes(outcomes, call.output)
+    if not call.is_json:
+        typer.echo(f"registry: {describe_registry(call.registry, settings)}", err=True)
     statuses = {outcome.status for outcome in outcomes}
     if statuses & REFUSED_STATUSES:
         raise typer.Exit(ExitCode.FINDINGS)
@@ -84,9 +101,14 @@ def register(
 
 
 def _find_sources(paths: list[str], settings: Settings) -> list[Source]:
-    from treaty.cli.inputs import find_sources
+    from treaty.cli.inputs import expand_artifacts, find_sources
+    from treaty.consumers.subscription_files import looks_like_subscriptions
+    from treaty.contracts.loader import looks_like_contract_file
 
-    sources = list(find_sources(paths, settings.limits))
+    def is_wanted(content: bytes) -> bool:
+        return looks_like_contract_file(content) or looks_like_subscriptions(content)
+
+    sources = list(expand_artifacts(find_sources(paths, settings.limits, is_wanted), settings.limits))
     if not sources:
         typer.echo(f"no contracts found in {', '.join(paths)}; create one with: treaty init", err=True)
         raise typer.Exit(ExitCode.FAILURE)

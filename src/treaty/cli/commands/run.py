@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,6 +47,8 @@ class PipelineCall:
     output: AnswerFormat
     interval_s: float | None = None
     """Seconds between runs; None for a single run."""
+    metrics_file: Path | None = None
+    """The file that the measures of each run are written to for Prometheus."""
 
 
 def run(
@@ -59,6 +62,15 @@ def run(
         float, typer.Option("--every", metavar="SECONDS", min=1, help="With --follow: the pause between runs.")
     ] = DEFAULT_INTERVAL_S,
     wait: WaitOption = 0.0,
+    metrics_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--metrics-file",
+            metavar="FILE.prom",
+            help="Write the measures of the run to this file, for the textfile collector of Prometheus.",
+            show_default=False,
+        ),
+    ] = None,
     output: AnswerFormatOption = AnswerFormat.TEXT,
     master: MasterOption = None,
     remote: RemoteOption = None,
@@ -71,7 +83,12 @@ def run(
     from treaty.pipeline.run import RunOptions
 
     run_options = RunOptions(tuple(select or ()), rebuild=full, wait=wait)
-    _run_and_print(PipelineCall(folder, config, master, remote, output, every if follow else None), run_options)
+    if metrics_file is not None:
+        from treaty.cli.metrics_file import check_metrics_file
+
+        check_metrics_file(metrics_file)
+    interval = every if follow else None
+    run_and_print(PipelineCall(folder, config, master, remote, output, interval, metrics_file), run_options)
 
 
 def replay(
@@ -90,47 +107,78 @@ def replay(
     from treaty.pipeline.run import RunOptions
 
     run_options = RunOptions(tuple(select or ()), rebuild=True, from_raw=True, wait=wait)
-    _run_and_print(PipelineCall(folder, config, master, remote, output), run_options)
+    run_and_print(PipelineCall(folder, config, master, remote, output), run_options)
 
 
-def _run_and_print(call: PipelineCall, run_options: RunOptions) -> None:
-    """Run the pipeline and print a summary. A refused audit and a failed step have different exit codes."""
+def run_and_print(call: PipelineCall, run_options: RunOptions) -> None:
+    """Run the pipeline and print a summary; a failed step, a refused audit and files set apart set the exit code."""
     from treaty.cli.registry_connection import requires_extra
 
     with requires_extra("spark"):
-        from treaty.cli.pipeline_project import open_project, require_table_catalog
-        from treaty.cli.spark_session import command_session, spark_options
-        from treaty.pipeline.tables import Tables
+        from treaty.cli.pipeline_project import open_project, require_table_catalog, run_retention
+        from treaty.cli.spark_session import deferred_session, spark_options
+        from treaty.pipeline.tables import TableCatalog, Tables
+        from treaty.spark.session_options import Start
+    from treaty.tracing import tracing
+
     opened = open_project(call.folder, call.config)
-    spark = spark_options(opened.settings.spark(), call.master, call.remote)
+    spark = spark_options(opened.settings.spark(), call.master, call.remote, Start.THROUGHPUT)
     catalog = require_table_catalog(opened.settings, spark)
-    with command_session(spark) as (session, progress):
-        summary = _run(call, run_options, opened, Tables(session, catalog), progress)
+    with tracing("treaty-run", parent=os.environ), deferred_session(spark) as (session, progress):
+        tables = Tables(session, catalog, TableCatalog.from_options(spark))
+        options = replace(run_options, retention=run_retention(opened.settings))
+        warehouse = spark.catalog.warehouse if spark.catalog else "/"
+        summary = _run(call, options, opened, tables, progress, warehouse)
     if call.interval_s is None:
         _print(summary, call.output)
     if not summary.succeeded:
         refused = all(step.outcome.value != "failed" for step in summary.steps)
         raise typer.Exit(ExitCode.FINDINGS if refused else ExitCode.FAILURE)
+    if summary.newly_set_apart and opened.settings.parts.pipeline.on_set_apart == "fail":
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
 def _run(
-    call: PipelineCall, run_options: RunOptions, opened: OpenedProject, tables: Tables, progress: Progress
+    call: PipelineCall,
+    run_options: RunOptions,
+    opened: OpenedProject,
+    tables: Tables,
+    progress: Progress,
+    warehouse: str,
 ) -> RunSummary:
     """Run once, or repeatedly until a run fails or the user interrupts; return the last summary."""
     from treaty.cli.render.plain_text import printable
+    from treaty.cli.run_lineage import lineage_events
+    from treaty.pipeline.plan import plan
     from treaty.pipeline.run import RunEnvironment, run_project
-    from treaty.pipeline.run.measures import record_measures
+    from treaty.pipeline.run.registry_records import record_lineage, record_measures
+    from treaty.tracing import span
 
     secrets = opened.settings.secrets
     environment = RunEnvironment(
         _step_listener(progress), _lock_listener(progress), secrets.jdbc_password, secrets.hash_secret
     )
     by_line = dict(opened.contracts.by_line)
+    planned = plan(opened.project, by_line)
     while True:
-        summary = run_project(tables, opened.project, by_line, run_options, environment)
-        progress.start("storing measurements")
-        if problem := record_measures(summary, opened.registry):
+        with span("treaty.run", project=opened.project.folder.name) as current:
+            with lineage_events(opened, planned, warehouse) as events:
+                summary = replace(
+                    run_project(tables, opened.project, by_line, run_options, environment, events.started_at),
+                    last_known=opened.contracts.last_known,
+                )
+                events.summary = summary
+            progress.start("storing measurements and lineage")
+            unlinked = record_lineage(planned, opened.registry)  # first: incidents follow the lineage
+            problem = record_measures(summary, opened.registry) or unlinked
+            problem = problem or events.problem
+            current.set(run=summary.run, succeeded=summary.succeeded)
+            if not summary.succeeded:
+                current.fail("a step was refused or failed")
+        if problem:
             typer.echo(f"warning: {printable(problem)}", err=True)
+        if call.metrics_file is not None:
+            _write_metrics(call.metrics_file, summary, opened)
         if call.interval_s is None or not summary.succeeded:
             return summary
         _print(summary, call.output)
@@ -139,6 +187,23 @@ def _run(
             time.sleep(call.interval_s)
         except KeyboardInterrupt:
             return summary
+
+
+def _write_metrics(file: Path, summary: RunSummary, opened: OpenedProject) -> None:
+    """Write the measures of a run, judged by the contracts of the project."""
+    from treaty.cli.metrics_file import write_metrics
+    from treaty.contracts.versions import try_parse_line
+    from treaty.observability import evaluate_measure
+    from treaty.pipeline.run.registry_records import measure_run
+
+    contracts = opened.contracts.by_line
+    measures = [
+        evaluate_measure(measure, contracts[line])
+        if (line := try_parse_line(measure.contract)) in contracts and line is not None
+        else measure
+        for measure in measure_run(summary)
+    ]
+    write_metrics(file, summary.project, summary.run, measures)
 
 
 def _step_listener(progress: Progress) -> ProgressListener:

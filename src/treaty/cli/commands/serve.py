@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 from pathlib import Path
@@ -13,6 +14,7 @@ from treaty.cli.exit_codes import ExitCode
 from treaty.cli.options import AnswerFormat, AnswerFormatOption, ConfigOption
 
 if TYPE_CHECKING:
+    from treaty.catalog.project_data import ProjectData
     from treaty.registry.service import Registry
     from treaty.server.server import ServerOptions
 
@@ -41,6 +43,28 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(
+            "--tls-cert",
+            metavar="FILE",
+            help="Serve https with this certificate, in PEM format with its chain.",
+            show_default=False,
+        ),
+    ] = None,
+    tls_key: Annotated[
+        Path | None,
+        typer.Option("--tls-key", metavar="FILE", help="The key of the certificate.", show_default=False),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="PROJECT",
+            help="Show exceptions and quarantined rows of the pipeline project in this folder.",
+            show_default=False,
+        ),
+    ] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="The number of server processes.")] = 1,
     output: AnswerFormatOption = AnswerFormat.TEXT,
     config: ConfigOption = None,
@@ -60,6 +84,7 @@ def serve(
         raise typer.BadParameter(
             "the address of a server is not a database; give a file or postgresql://…", param_hint="--database"
         )
+    gc.disable()  # until the server runs: modules that are loaded do not become garbage
     with requires_extra("server"):
         from treaty.server.server import ServerOptions
         from treaty.server.server import serve as run_server
@@ -74,6 +99,11 @@ def serve(
             settings.request_limits(),
             settings.publish_target(),
             settings.catalog_name,
+            settings.parts.server.trusted_proxies,
+            settings.tls(tls_cert, tls_key),
+            settings.parts.server.hsts_seconds,
+            settings.schema_registry(),
+            _open_data(data, config),
         )
         announce = _print_addresses if output is AnswerFormat.TEXT else _print_json_address
         signal.signal(signal.SIGTERM, _exit)
@@ -94,12 +124,28 @@ def serve(
             typer.echo("stopped", err=True)
 
 
+def _open_data(folder: Path | None, config: Path | None) -> ProjectData | None:
+    """Return the tables of a project. Without a project, nothing that reads tables is imported."""
+    from treaty.cli.registry_connection import requires_extra
+
+    if folder is None:
+        return None
+    with requires_extra("spark"):
+        from treaty.cli.project_data import open_project_data
+
+        return open_project_data(folder, config)
+
+
 def _print_addresses(address: str, registry: Registry, options: ServerOptions) -> None:
     typer.echo(f"Treaty is running at {address}")
     typer.echo(f"  database   {_database_name(registry.context.database.name)}")
     typer.echo(f"  access     {_describe_access(registry, options)}")
     typer.echo(f"  pages      {address}/")
     typer.echo(f"  API        {address}/docs")
+    if options.schema_registry.port is None:
+        typer.echo(f"  schemas    {address}/schema-registry")
+    else:
+        typer.echo(f"  schemas    {address}/schema-registry, and at / on port {options.schema_registry.port}")
     if options.publishing is not None:
         typer.echo(f"  publishes  {options.publishing.folder}")
     typer.echo("  stop       Ctrl+C")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from treaty.cli.options import NowOption, parse_time
 from treaty.cli.shared_options import RegistryCall, with_shared_options
 
 if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
-    from treaty.registry.model import DocumentAnswer
+    from treaty.registry.model import DocumentAnswer, EffectiveAnswer
 
 
 class DocumentForm(StrEnum):
@@ -30,19 +31,34 @@ def show(
     call: RegistryCall,
     version: Annotated[
         str | None,
-        typer.Argument(metavar="[VERSION]", help="A version. Default: the highest active one.", show_default=False),
+        typer.Argument(metavar="[VERSION]", help="A version. Default: the highest released one.", show_default=False),
     ] = None,
     form: Annotated[
         DocumentForm | None,
         typer.Option("--as", help="Print the document in this form, or as it was submitted.", show_default=False),
     ] = None,
+    now: NowOption = None,
+    effective: Annotated[
+        bool, typer.Option("--effective", help="Include what it inherits from its policies, with the origins.")
+    ] = False,
 ) -> None:
     """Show one version of a contract.
 
-    Prints its status, owners, lines, consumers, dates and fields, or with --as the document.
+    Prints its status, owners, lines, consumers, dates and fields, or with --as the document. --now shows it at another
+    time. With --effective, prints each value that it states or inherits and where it comes from.
     """
-    with call.open() as registry:
+    if effective and form is DocumentForm.GIVEN:
+        raise typer.BadParameter("--effective is computed, so there is no document as it was given; use --as odcs")
+    with call.open() as opened:
+        time = parse_time(now)
+        registry = opened if time is None else opened.at(time)
         document = _find(registry, contract, version)
+        if effective:
+            answer = registry.effective(document.contract, document.version)
+            if form is None:
+                _print_effective(answer, call)
+                return
+            document = answer
         if form is not None:
             _print_document(registry, document, form, call)
             return
@@ -61,8 +77,20 @@ def show(
         typer.echo(f"more consumers: treaty consumer list --contract {document.contract}")
 
 
+def _print_effective(answer: EffectiveAnswer, call: RegistryCall) -> None:
+    from treaty.cli.render.console import print_to_console
+    from treaty.cli.render.contracts import render_effective_values
+    from treaty.cli.render.output import print_data
+
+    if call.is_json:
+        print_data(answer.model_dump(mode="json"))
+        return
+    with print_to_console() as console:
+        render_effective_values(console, answer)
+
+
 def _find(registry: AnyRegistry, name: str, version: str | None) -> DocumentAnswer:
-    """Find the given version, or else the highest active one, or else the highest."""
+    """Find the given version, or else the highest released one of the highest line with a released version."""
     from treaty.contracts.versions import parse_line
     from treaty.errors import InvalidDocument, NotFound
 
@@ -77,8 +105,11 @@ def _find(registry: AnyRegistry, name: str, version: str | None) -> DocumentAnsw
     if not lines:
         known = ", ".join(answer.line for answer in registry.lines(contract))
         raise NotFound(f"no line {name} is registered; the lines are: {known}")
-    active = next((answer.latest_active for answer in lines if answer.latest_active), None)
-    return registry.get(contract, active or lines[0].latest)
+    released = next((answer for answer in lines if answer.status in _RELEASED), lines[0])
+    return registry.get(contract, released.current)
+
+
+_RELEASED = ("active", "deprecated", "sunset")
 
 
 def _print_document(registry: AnyRegistry, answer: DocumentAnswer, form: DocumentForm, call: RegistryCall) -> None:

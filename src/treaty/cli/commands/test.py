@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,11 @@ from treaty.cli.options import (
     TokenFileOption,
 )
 from treaty.cli.render.test_report import HeldRules, ReportFormat
+
+if TYPE_CHECKING:
+    from treaty.contracts import Contract
+    from treaty.settings import Settings
+    from treaty.spark.report import TestReport
 
 
 class Duplicates(StrEnum):
@@ -120,6 +125,9 @@ def run(
             show_default=False,
         ),
     ] = None,
+    record: Annotated[
+        bool, typer.Option("--record/--no-record", help="Record the measures of a registered contract in the registry.")
+    ] = True,
     registry: RegistryOption = None,
     token_file: TokenFileOption = None,
     config: ConfigOption = None,
@@ -128,14 +136,18 @@ def run(
 
     Checks every row against every rule in one pass on Spark, and reports violations with counts and sample values.
     """
-    from treaty.cli.inputs import resolve_contract
+    from treaty.cli.contract_context import resolve_effective_contract
+    from treaty.cli.data_checks import check_path, is_on_this_machine
     from treaty.cli.registry_connection import requires_extra
     from treaty.settings import load_settings
 
+    settings = load_settings(config)
+    if is_on_this_machine(settings.spark(), master, remote):
+        for text, text_format in ((data, data_format), *((pair.partition("=")[2], None) for pair in reference or ())):
+            check_path(text, text_format)
     with requires_extra("spark"):
         from treaty.cli import data_tests
         from treaty.cli.spark_session import spark_options
-    settings = load_settings(config)
     spark = spark_options(settings.spark(), master, remote)
     password = settings.secrets.jdbc_password
     request = data_tests.DataTest(
@@ -150,8 +162,27 @@ def run(
         quarantine=data_tests.quarantine_destination(quarantine, overwrite, spark),
     )
     data_tests.check_writable(file)
-    resolved = resolve_contract(contract, registry, token_file, settings)
+    resolved = resolve_effective_contract(contract, registry, token_file, settings)
     report = data_tests.run_test(request, resolved)
     data_tests.write_report(report, output, file, HeldRules.LISTED if verbose else HeldRules.COUNTED)
+    if record:
+        _record(report, resolved, registry, token_file, settings)
     if not report.passed:
         raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _record(
+    report: TestReport, contract: Contract, registry: str | None, token_file: Path | None, settings: Settings
+) -> None:
+    """Record what was measured, if there is a registry that accepts it; a failure is only a warning."""
+    from treaty.cli.data_test_measures import record_test
+    from treaty.cli.registry_connection import is_server_address, open_registry, registry_to_ask
+    from treaty.cli.render.plain_text import printable
+
+    reference = registry_to_ask(registry, settings)
+    is_anonymous = token_file is None and settings.secrets.token is None
+    if reference is None or (is_server_address(reference) and is_anonymous):
+        return
+    problem = record_test(report, contract, lambda: open_registry(reference, token_file, settings))
+    if problem:
+        typer.echo(f"warning: {printable(problem)}", err=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -49,13 +49,30 @@ def activate(contract: ContractArgument, version: VersionArgument, call: Registr
 @with_shared_options
 def deprecate(
     subject: SubjectArgument,
-    plan: Annotated[str, typer.Option("--plan", metavar="URI", help="The address of the migration plan.")],
     call: RegistryCall,
     version: OptionalVersionArgument = None,
+    guide: Annotated[
+        str | None,
+        typer.Option(
+            "--migration-guide", "--plan", metavar="URI", help="The address of the migration plan.", show_default=False
+        ),
+    ] = None,
+    replacement: Annotated[
+        str | None,
+        typer.Option("--replacement", metavar="NAME", help="What consumers migrate to.", show_default=False),
+    ] = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Why it ends.", show_default=False)] = None,
+    announced: Annotated[
+        str | None,
+        typer.Option(
+            "--announced", metavar="DATE", help="The day it becomes deprecated. Default: today.", show_default=False
+        ),
+    ] = None,
     sunset: Annotated[
         str | None,
         typer.Option(
             "--sunset",
+            "--sunset-date",
             metavar="DATE",
             help="The last day of support. Default: after the minimum deprecation period.",
             show_default=False,
@@ -64,16 +81,24 @@ def deprecate(
 ) -> None:
     """Announce the end of a version or a line.
 
-    Its consumers are notified of the sunset date and the migration plan.
+    Its consumers are notified of the sunset date and of where to go: the migration guide, the replacement, or both.
     """
     from treaty.cli.render.contracts import render_versions
 
-    sunset_on = parse_date(sunset, "--sunset")
+    if guide is None and replacement is None:
+        raise typer.BadParameter("say where consumers go: --migration-guide URI, --replacement NAME, or both")
+    notice: dict[str, Any] = {
+        "deprecation_uri": guide,
+        "sunset_on": parse_date(sunset, "--sunset"),
+        "announced_on": parse_date(announced, "--announced"),
+        "replacement": replacement,
+        "reason": reason,
+    }
     with call.open() as registry:
         versions = (
-            [registry.deprecate(subject, version, deprecation_uri=plan, sunset_on=sunset_on)]
+            [registry.deprecate(subject, version, **notice)]
             if version is not None
-            else registry.deprecate_line(subject, deprecation_uri=plan, sunset_on=sunset_on)
+            else registry.deprecate_line(subject, **notice)
         )
     call.print_list(versions, render_versions)
 

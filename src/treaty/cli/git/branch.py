@@ -22,6 +22,7 @@ from treaty.cli.git.changed_files import (
 )
 from treaty.cli.git.repository import Git, find_repository
 from treaty.cli.inputs import Source
+from treaty.consumers.subscription_files import looks_like_subscriptions
 from treaty.contracts.loader import CONTRACT_SUFFIXES, looks_like_contract_file
 from treaty.errors import Unavailable
 from treaty.formats import FORMATS
@@ -50,7 +51,7 @@ class FileFilter:
     paths: tuple[str, ...] = ()
 
     def includes(self, path: str) -> bool:
-        """Tell whether a file is read."""
+        """Return whether a file is read."""
         if any(fnmatch.fnmatchcase(path, pattern) for pattern in self.ignore):
             return False
         return not self.paths or any(
@@ -84,6 +85,7 @@ def read_branch(git: Git, base: Base, files: FileFilter) -> Branch:
         base.commit,
         tuple(sorted(touched, key=lambda touched_file: touched_file.path)),
         lambda words: _files_mentioning(git, words, files, here),
+        files.includes,
     )
 
 
@@ -144,7 +146,7 @@ def _visible_sides(difference: Difference, files: FileFilter) -> Difference:
 
 
 def _may_contain_contract(path: str) -> bool:
-    """Tell by its name whether a file may contain a contract, subscriptions or a schema."""
+    """Return by its name whether a file may contain a contract, subscriptions or a schema."""
     return path.lower().endswith(_ENDINGS)
 
 
@@ -190,7 +192,7 @@ class MergedContracts:
 
 
 def changed_since(named: str | None, fetching: Fetching, settings: Settings) -> MergedContracts:
-    """Return the contracts that differ between a commit and the last one."""
+    """Return the contracts and subscription files that differ between a commit and the last one."""
     git = find_repository(Path())
     base = find_commit(git, named, fetching)
     files = FileFilter(State.COMMITTED, settings.limits.bytes, settings.parts.check.ignore)
@@ -198,7 +200,10 @@ def changed_since(named: str | None, fetching: Fetching, settings: Settings) -> 
     now = [
         touched_file.after
         for touched_file in touched
-        if touched_file.after and looks_like_contract_file(touched_file.after.content)
+        if touched_file.after
+        and (
+            looks_like_contract_file(touched_file.after.content) or looks_like_subscriptions(touched_file.after.content)
+        )
     ]
     gone = [touched_file.before for touched_file in touched if touched_file.after is None and touched_file.before]
     return MergedContracts(

@@ -1,4 +1,4 @@
-"""Rendering of tokens, the audit log, channels and notices."""
+"""Rendering of tokens, the audit log, channels, namespaces and notices."""
 
 from __future__ import annotations
 
@@ -6,18 +6,30 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
+from rich.text import Text
 
 from treaty.cli.render.console import text
 from treaty.cli.render.plain_text import pluralize
 from treaty.cli.render.tables import facts, format_time, listing
-from treaty.registry.model import AuditAnswer, AuditCheckAnswer, ChannelAnswer, NoticeAnswer, TokenAnswer
+from treaty.registry.model import (
+    AuditAnswer,
+    AuditCheckAnswer,
+    ChannelAnswer,
+    ErasureAnswer,
+    NamespaceAnswer,
+    NoticeAnswer,
+    RetentionAnswer,
+    SessionAnswer,
+    TokenAnswer,
+    UpgradeAnswer,
+)
 
 
 def render_tokens(console: Console, tokens: Sequence[TokenAnswer]) -> None:
     """Render tokens, without their secrets."""
     console.print(
         listing(
-            ("id", "name", "role", "scopes", "created by", "expires (UTC)", ""),
+            ("id", "name", "role", "scopes", "created by", "last used (UTC)", "expires (UTC)", ""),
             (
                 (
                     token.id,
@@ -25,13 +37,88 @@ def render_tokens(console: Console, tokens: Sequence[TokenAnswer]) -> None:
                     f"{token.role}:{token.team}" if token.team else token.role,
                     ", ".join(token.scopes),
                     token.created_by,
+                    format_time(token.last_used_at) if token.last_used_at else "",
                     format_time(token.expires_at),
-                    text("revoked", style="quiet") if token.revoked_at else "",
+                    _token_state(token),
                 )
                 for token in tokens
             ),
         )
     )
+
+
+def _token_state(token: TokenAnswer) -> Text | str:
+    if token.revoked_at:
+        return text("revoked", style="quiet")
+    return text("unused", style="warning") if token.unused else ""
+
+
+def render_sessions(console: Console, sessions: Sequence[SessionAnswer]) -> None:
+    """Render sessions of browsers."""
+    console.print(
+        listing(
+            ("id", "name", "identity", "since (UTC)", "last seen (UTC)", "ends (UTC)"),
+            (
+                (
+                    session.id,
+                    session.name,
+                    session.identity,
+                    format_time(session.created_at),
+                    format_time(session.seen_at),
+                    format_time(session.expires_at),
+                )
+                for session in sessions
+            ),
+        )
+    )
+
+
+def render_ended_session(console: Console, session: SessionAnswer) -> None:
+    """Render the end of a session."""
+    console.print(text(f"session {session.id} ({session.name}) is ended"))
+
+
+def render_erasure(console: Console, erasure: ErasureAnswer) -> None:
+    """Render what the erasure of a name changed or would change."""
+    counts = [
+        pluralize(erasure.entries, "audit entry", "audit entries"),
+        pluralize(erasure.rows, "row"),
+        pluralize(erasure.notices, "notice"),
+        pluralize(erasure.sessions, "session"),
+    ]
+    done = "would become" if erasure.dry_run else "is now"
+    console.print(text(f"the name {done} 'erased user {erasure.id}' in {', '.join(counts)}"))
+    if not erasure.dry_run and not erasure.overwritten:
+        console.print(text("the database is busy: run VACUUM on it later, so that no file contains the name"))
+
+
+def describe_retention(answer: RetentionAnswer) -> str | None:
+    """Return in one line what was deleted or would be; None if it is nothing."""
+    counts = [
+        pluralize(answer.notices, "notice"),
+        pluralize(answer.deliveries, "delivery", "deliveries"),
+        pluralize(answer.measures, "measure"),
+        pluralize(answer.secrets, "replaced secret"),
+        *([pluralize(answer.lineage_events, "lineage event")] if answer.lineage_events else []),
+        *([f"the evidence of {pluralize(answer.evidence, 'incident')}"] if answer.evidence else []),
+    ]
+    if not (answer.notices or answer.measures or answer.secrets or answer.lineage_events or answer.evidence):
+        return None
+    return f"{'would delete' if answer.dry_run else 'deleted'} {', '.join(counts)}"
+
+
+def render_upgrade(console: Console, answer: UpgradeAnswer) -> None:
+    """Render the steps of an upgrade with their statements, and the result of the audit check."""
+    if not answer.steps:
+        console.print(text(f"the database is at revision {answer.after}; nothing is to be upgraded"))
+    else:
+        done = "dry run, nothing was changed" if answer.dry_run else "done"
+        console.print(text(f"upgrade from revision {answer.before or 'none'} to {answer.after}: {done}"))
+    for step in answer.steps:
+        console.print(text(f"{step.revision}  {step.summary}"))
+        for statement in step.statements:
+            console.print(text(f"      {' '.join(statement.split())}"))
+    render_audit_check(console, answer.audit)
 
 
 def render_revoked_token(console: Console, token: TokenAnswer) -> None:
@@ -109,6 +196,15 @@ def render_added_channel(console: Console, channel: ChannelAnswer) -> None:
     )
 
 
+def render_rotated_channel(console: Console, channel: ChannelAnswer) -> None:
+    """Render which secrets sign the requests of a channel now."""
+    if channel.rotates_until is None:
+        console.print(text(f"channel {channel.id} is signed with its new secret only"))
+    else:
+        until = format_time(channel.rotates_until)
+        console.print(text(f"channel {channel.id} is signed with the new and the previous secret until {until}"))
+
+
 def render_removed_channel(console: Console, channel: ChannelAnswer) -> None:
     """Render the removal of a channel in one line."""
     console.print(
@@ -117,6 +213,33 @@ def render_removed_channel(console: Console, channel: ChannelAnswer) -> None:
             f"{channel.party} no longer receives notices by {channel.kind} {channel.target}".rstrip()
         )
     )
+
+
+def render_namespaces(console: Console, namespaces: Sequence[NamespaceAnswer]) -> None:
+    """Render namespaces with their teams."""
+    console.print(
+        listing(
+            ("prefix", "team", "assigned by", "assigned (UTC)"),
+            ((one.prefix, one.team, one.assigned_by, format_time(one.assigned_at)) for one in namespaces),
+        )
+    )
+
+
+def render_assigned_namespace(console: Console, namespace: NamespaceAnswer) -> None:
+    """Render the new owner of a namespace, and the contracts of other teams in it."""
+    console.print(text(f"{namespace.prefix} belongs to {namespace.team}"))
+    if namespace.other_contracts:
+        count = len(namespace.other_contracts) + namespace.more
+        more = f" and {namespace.more:,} more" if namespace.more else ""
+        console.print(
+            text(f"contracts of other teams in it, which stay with their owners ({count:,}):", style="warning"),
+            text(", ".join(namespace.other_contracts) + more),
+        )
+
+
+def render_released_namespace(console: Console, namespace: NamespaceAnswer) -> None:
+    """Render the release of a namespace."""
+    console.print(text(f"{namespace.prefix} no longer belongs to {namespace.team}"))
 
 
 def render_notices(console: Console, notices: Sequence[NoticeAnswer]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from rich.console import Console
 from rich.table import Table
@@ -13,11 +14,19 @@ from treaty.cli.render.console import text
 from treaty.cli.render.plain_text import pluralize
 from treaty.cli.render.tables import facts, listing
 from treaty.contracts.versions import try_parse_version
-from treaty.registry.model import AffectedAnswer, DecisionAnswer, GraphAnswer, ImpactAnswer, SubscriptionAnswer
+from treaty.registry.model import (
+    AffectedAnswer,
+    DecisionAnswer,
+    GraphAnswer,
+    ImpactAnswer,
+    SubscriptionAnswer,
+    UsageAnswer,
+)
 
 _EFFECTS = {
     "hit": ("✗", "error", "Affected"),
     "unknown": ("!", "warning", "Possibly affected: these have not declared their fields"),
+    "warned": ("!", "warning", "To migrate: the line is deprecated"),
     "exposed": ("·", "quiet", "Downstream"),
     "safe": ("✓", "good", "Safe: these read none of the changed fields"),
 }
@@ -33,9 +42,13 @@ def render_subscriptions(console: Console, subscriptions: Sequence[SubscriptionA
     """Render which consumer reads which line and fields."""
     for subscription in subscriptions:
         title = text(subscription.consumer, style="path").append_text(text(f"  {subscription.line}", style="accent"))
-        about = " · ".join(
-            part for part in (subscription.consumer_class, subscription.team, subscription.contact) if part
+        parts = (
+            subscription.consumer_class,
+            subscription.team,
+            subscription.contact,
+            describe_confirmation(subscription.confirmed, subscription.confirm_by),
         )
+        about = " · ".join(part for part in parts if part)
         console.print(title)
         rows = [
             ("reads", _fields_read(subscription)),
@@ -86,6 +99,48 @@ def render_subscription(console: Console, subscription: SubscriptionAnswer) -> N
     console.print(facts([*rows, *(("Warning", text(warning, style="warning")) for warning in subscription.warnings)]))
 
 
+def describe_confirmation(confirmed: bool, confirm_by: date | None) -> str | None:
+    """Describe a subscription that the consumer's own team has not confirmed; None if it has."""
+    if confirmed:
+        return None
+    return "unconfirmed" if confirm_by is None else f"challenged, unconfirmed; counts until {confirm_by}"
+
+
+def describe_usage(usage: str | None, last_read: date | None) -> str | None:
+    """Describe a consumer that reads without a subscription, or that subscribed and does not read; else None."""
+    if usage == "unsubscribed":
+        return f"reads without a subscription, last on {last_read}"
+    if usage == "silent":
+        return f"subscribed, not seen reading since {last_read}" if last_read else "subscribed, never seen reading"
+    return None
+
+
+def render_usage(console: Console, usages: Sequence[UsageAnswer]) -> None:
+    """Render who was seen reading which line and fields."""
+    for usage in usages:
+        title = text(usage.consumer, style="path").append_text(text(f"  {usage.line}", style="accent"))
+        if mark := describe_usage(usage.usage, usage.last_seen.date()):
+            title.append_text(text(f"  {mark}", style="warning"))
+        console.print(title)
+        rows = [
+            ("reads", text(", ".join(usage.fields)) if usage.fields else text("fields not known", style="warning")),
+            ("undeclared", text(", ".join(usage.undeclared_fields), style="warning")),
+            ("seen", text(f"{usage.first_seen:%Y-%m-%d} to {usage.last_seen:%Y-%m-%d}")),
+            ("job", text(" · ".join(part for part in (usage.job, usage.team) if part))),
+        ]
+        console.print(facts([(name, value) for name, value in rows if value]))
+
+
+def render_confirmation(console: Console, subscription: SubscriptionAnswer) -> None:
+    """Render whether a subscription is confirmed, and until when it can be."""
+    name, line, team = subscription.consumer, subscription.line, subscription.team or subscription.consumer
+    if subscription.confirmed:
+        console.print(text(f"{name} reads {line}, confirmed by {team}"))
+    else:
+        until = f"{team} has until {subscription.confirm_by} to confirm it; afterwards it no longer counts"
+        console.print(text(f"{name} is challenged on {line}: {until}"))
+
+
 def render_ended_subscription(console: Console, subscription: SubscriptionAnswer) -> None:
     """Render the end of a subscription."""
     console.print(text(f"{subscription.consumer} no longer reads {subscription.line}"))
@@ -106,6 +161,8 @@ def render_graph(console: Console, graph: GraphAnswer) -> None:
         label = text(map_node.name, style="accent" if map_node.kind == "line" else "")
         if map_node.kind == "consumer":
             label.append_text(text("  consumer", style="quiet"))
+        if usage := describe_usage(map_node.usage, map_node.last_read):
+            label.append_text(text(f"  {usage}", style="warning"))
         branches[map_node.name] = above.add(label)
     console.print(root)
     console.print()
@@ -120,8 +177,8 @@ def render_impact(console: Console, impact: ImpactAnswer) -> None:
     title.append_text(text(f"  {impact.before or 'nothing'} → {impact.after}", style="accent"))
     console.print(title)
     console.print()
-    render_affected(console, impact.affected, impact.more)
-    if not impact.affected:
+    render_affected(console, impact.affected, impact.more, impact.hidden)
+    if not impact.affected and not impact.hidden:
         console.print(text(f"  no consumers of {impact.line}"))
     if impact.required_version and _is_below(impact.after, impact.required_version):
         console.print(
@@ -130,7 +187,7 @@ def render_impact(console: Console, impact: ImpactAnswer) -> None:
 
 
 def _is_below(declared: str, required: str) -> bool:
-    """Tell whether a version is too low; a version in another notation always is."""
+    """Return whether a version is too low; a version in another notation always is."""
     version, minimum = try_parse_version(declared), try_parse_version(required)
     return minimum is not None and (version is None or version < minimum)
 
@@ -152,10 +209,10 @@ def render_decision(console: Console, decision: DecisionAnswer) -> None:
         console.print(grid)
     if affected:
         console.print()
-        render_affected(console, affected)
+        render_affected(console, affected, hidden=decision.hidden)
 
 
-def render_affected(console: Console, affected: Sequence[AffectedAnswer], more: int = 0) -> None:
+def render_affected(console: Console, affected: Sequence[AffectedAnswer], more: int = 0, hidden: int = 0) -> None:
     """Render the consumers by effect, affected ones first."""
     breaks = any(consumer.effect in _MUST_ACT for consumer in affected)
     for effect, (mark, style, heading) in _EFFECTS.items():
@@ -172,6 +229,8 @@ def render_affected(console: Console, affected: Sequence[AffectedAnswer], more: 
         console.print()
     if more:
         console.print(text(f"and {more:,} more", style="quiet"))
+    if hidden:
+        console.print(text(f"and {pluralize(hidden, 'consumer')} you may not see", style="quiet"))
 
 
 def contacts_of(affected: Sequence[AffectedAnswer]) -> list[str]:
@@ -189,12 +248,15 @@ def _affected_grid(group: Sequence[AffectedAnswer], mark: str, style: str) -> Ta
     return grid
 
 
+_DIRECT = 2  # the length of the path from a line to its own consumer
+
+
 def _affected_text(affected: AffectedAnswer) -> Text:
     entry = text(affected.name, style="path")
     about = " · ".join(_about(affected))
     entry.append_text(text(f"  {about}" if about else "", style="quiet"))
     if affected.fields:
-        reads = "reads" if affected.effect == "hit" else "may read"
+        reads = ("reads" if len(affected.path) <= _DIRECT else "depends on") if affected.effect == "hit" else "may read"
         entry.append("\n").append_text(text(f"{reads} {', '.join(affected.fields)}"))
     for reason in affected.reasons if affected.effect == "hit" else ():
         entry.append("\n").append_text(text(reason, style="quiet"))
@@ -202,11 +264,17 @@ def _affected_text(affected: AffectedAnswer) -> Text:
 
 
 def _about(affected: AffectedAnswer) -> Iterator[str]:
-    if affected.kind == "line":
+    if len(affected.path) > _DIRECT:
+        yield f"through {' → '.join(affected.path[1:-1])}"
+    elif affected.kind == "line":
         yield "derived from it"
     if affected.consumer_class:
         yield affected.consumer_class
     if affected.critical:
         yield "critical"
+    if unconfirmed := describe_confirmation(affected.confirmed, affected.confirm_by):
+        yield unconfirmed
+    if usage := describe_usage(affected.usage, affected.last_read):
+        yield usage
     if affected.contact:
         yield affected.contact

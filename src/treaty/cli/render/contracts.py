@@ -13,9 +13,11 @@ from treaty.cli.render.consumers import render_contract_consumers
 from treaty.cli.render.plain_text import pluralize
 from treaty.cli.render.tables import facts, format_date, format_time, listing, status_text
 from treaty.contracts import Contract, Field, FieldPath, contract_from
+from treaty.contracts.values import abbreviate
 from treaty.registry.model import (
     ContractAnswer,
     DocumentAnswer,
+    EffectiveAnswer,
     LineAnswer,
     StepAnswer,
     SubscriptionAnswer,
@@ -79,6 +81,9 @@ def render_lifecycle_steps(console: Console, steps: Sequence[StepAnswer]) -> Non
     """Render life cycle steps, and reminders about versions whose status stays the same."""
     for step in steps:
         name = f"{step.contract} {step.version}"
+        if step.after == "ended":
+            console.print(text(f"{step.contract}: {step.reason}"))
+            continue
         changed = f"{name} is now {step.after} (was {step.before})"
         reminder = f"reminder about {name}, which is {step.after}"
         console.print(text(f"{reminder if step.before == step.after else changed}: {step.reason}"))
@@ -93,9 +98,18 @@ def render_versions(console: Console, versions: Sequence[VersionAnswer]) -> None
 def render_version(console: Console, version: VersionAnswer) -> None:
     """Render the status of a version in one line."""
     line = text(f"{version.contract} {version.version} is ").append_text(status_text(version.status))
-    if version.status in ("deprecated", "sunset") and version.sunset_on:
+    if version.status == "active" and version.announced_on and _where(version):
+        line.append_text(text(f"; deprecated from {version.announced_on}"))
+    if version.sunset_on and (version.status in ("deprecated", "sunset") or _where(version)):
         line.append_text(text(f"; sunset on {version.sunset_on}, may be retired from {version.retire_on}"))
+    if version.replacement and version.status in ("active", "deprecated", "sunset"):
+        line.append_text(text(f". Migrate to: {version.replacement}"))
     console.print(line)
+
+
+def _where(version: VersionAnswer) -> str | None:
+    """Return where the consumers of a version go, if its end was announced; an expiry alone is no announcement."""
+    return version.replacement or version.deprecation_uri or version.reason
 
 
 def render_contract_view(console: Console, view: ContractView) -> None:
@@ -113,7 +127,7 @@ def render_contract_view(console: Console, view: ContractView) -> None:
                 (
                     text(line.line.removeprefix(version.contract), style="accent"),
                     status_text(line.status),
-                    line.latest_active or line.latest,
+                    line.current,
                     str(line.versions),
                     str(line.consumers),
                     format_date(line.sunset_on),
@@ -145,8 +159,12 @@ def _about(version: VersionAnswer, contract: Contract) -> Iterator[tuple[str, st
             f"announced on {version.announced_on}, sunset on {version.sunset_on}, "
             f"may be retired from {version.retire_on}",
         )
+    if version.replacement:
+        yield "Migrate to", version.replacement
     if version.deprecation_uri:
         yield "Plan", version.deprecation_uri
+    if version.reason:
+        yield "Reason", version.reason
 
 
 def _render_fields(console: Console, contract: Contract) -> None:
@@ -182,3 +200,25 @@ def _fields(fields: tuple[Field, ...], above: FieldPath) -> Iterator[tuple[Field
         inside = [(path.field(child.name or "?"), child) for child in node.properties or ()]
         inside += [(path.into(mark), child) for mark, child in node.children]
         pending += reversed(inside)
+
+
+OWN = "this contract"
+
+
+def render_effective_values(console: Console, answer: EffectiveAnswer) -> None:
+    """Render each value of an effective contract with its origin."""
+    from rich.table import Table
+
+    title = text(answer.contract, style="path")
+    title.append_text(text(f"  {answer.version}", style="accent"))
+    title.append(f"  inherits from {', '.join(answer.policies)}" if answer.policies else "  no policy", style="quiet")
+    console.print(title)
+    console.print()
+    grid = Table.grid(padding=(0, 2), pad_edge=True)
+    grid.add_column(overflow="fold")
+    grid.add_column(overflow="fold")
+    grid.add_column(style="quiet", overflow="fold")
+    for value in answer.values:
+        origin = f"from {value.origin}" if value.origin else OWN
+        grid.add_row(text(value.path), text(abbreviate(value.value)), text(origin))
+    console.print(grid)

@@ -10,7 +10,7 @@ import typer
 
 from treaty.cli.render.plain_text import pluralize, printable
 from treaty.contracts.model import locate_fields
-from treaty.spark.profile.draft import collect_advice
+from treaty.spark.profile.draft import collect_advice, collect_decisions
 
 if TYPE_CHECKING:
     from treaty.spark.profile import Inferred
@@ -19,12 +19,31 @@ LINE_WIDTH = 110
 MAX_DATA_CHARACTERS = 60
 
 
+def draft_header(inferred: Inferred, data: str) -> str:
+    """Return the comments at the top of a draft: where it comes from, and what to decide next."""
+    rows = inferred.profile.sample or f"all {pluralize(inferred.profile.rows, 'row')}"
+    source = "" if data.startswith("jdbc:") else f" in {printable(data)}"
+    lines = [
+        f"Draft of {inferred.contract.id}, inferred from {rows}{source}.",
+        "Every term is a guess; `guessed` has its confidence and evidence. Decide next:",
+    ]
+    for number, decision in enumerate(collect_decisions(inferred), start=1):
+        first, *more = textwrap.wrap(printable(decision), LINE_WIDTH - 6)
+        lines += [f"{number:>3}. {first}", *(f"     {line}" for line in more)]
+    return "".join(f"# {line}\n" for line in lines)
+
+
 def print_advice(inferred: Inferred, data: str, file: Path | None) -> None:
     """Print a summary of the draft, what to review first, and the next steps."""
     contract, profile = inferred.contract, inferred.profile
     fields = sum(1 for _, field, _ in locate_fields(contract) if field.name)
     size = f"{pluralize(fields, 'field')} from {pluralize(profile.rows, 'row')}"
     _print(f"\ndrafted {contract.id}: {size}; every term is a guess, explained in `guessed`")
+    if inferred.near_misses:
+        share = f"{pluralize(inferred.quarantined, 'row')} of {profile.rows + profile.malformed:,}"
+        _print(f"Near misses: {share} would be quarantined under this draft")
+        for miss in inferred.near_misses:
+            _print_indented(miss.field, miss.evidence)
     _print("Review first")
     topics = collect_advice(contract, profile)
     width = max(len(one.topic) for one in topics)

@@ -13,8 +13,8 @@ from treaty.cli.render.tables import facts, format_time, listing
 from treaty.registry.model import PolicyCheckAnswer, ProposalAnswer, ViolationAnswer, WaiverAnswer
 
 
-def render_policy_check(console: Console, check: PolicyCheckAnswer) -> None:
-    """Render the violations of a contract, and of the contracts that inherit from it."""
+def render_policy_check(console: Console, check: PolicyCheckAnswer, holds_from: str | None = None) -> None:
+    """Render the violations of a contract, and of the contracts that inherit from it from a day on."""
     console.print(text(f"{check.contract} {check.version}", style="path"))
     policies = " · ".join(check.policies) or "none"
     console.print(facts([("Policies", policies), ("Verdict", _verdict(check))]))
@@ -23,7 +23,8 @@ def render_policy_check(console: Console, check: PolicyCheckAnswer) -> None:
         console.print(_violations(check.violations))
     for child in check.children:
         console.print()
-        console.print(text(f"{child.contract} {child.version} would violate it", style="warning"))
+        since = f" from {holds_from}" if holds_from else ""
+        console.print(text(f"{child.contract} {child.version} would violate it{since}", style="warning"))
         console.print(_violations(child.violations))
 
 
@@ -31,21 +32,26 @@ def render_waivers(console: Console, waivers: Sequence[WaiverAnswer]) -> None:
     """Render waivers."""
     console.print(
         listing(
-            ("id", "rule", "contract", "path", "owner", "until", "reason"),
+            ("id", "state", "rule", "contract", "path", "owner", "until", "reason"),
             (
                 (
                     str(waiver.id),
+                    text(_waiver_state(waiver), style="good" if waiver.in_force else "quiet"),
                     waiver.rule,
                     waiver.contract,
                     waiver.path,
                     waiver.owner,
-                    text("revoked", style="quiet") if waiver.revoked_at else waiver.until.isoformat(),
+                    waiver.until.isoformat(),
                     waiver.reason,
                 )
                 for waiver in waivers
             ),
         )
     )
+
+
+def _waiver_state(waiver: WaiverAnswer) -> str:
+    return "in force" if waiver.in_force else "revoked" if waiver.revoked_at else "ended"
 
 
 def render_waiver(console: Console, waiver: WaiverAnswer) -> None:
@@ -88,10 +94,11 @@ def render_proposal(console: Console, proposal: ProposalAnswer) -> None:
 
 
 def _verdict(check: PolicyCheckAnswer) -> str:
-    violations = sum(1 for violation in check.violations if not violation.waived_by)
+    violations = sum(1 for one in check.violations if not one.waived_by and one.severity == "error")
     if violations:
         return f"refused: {pluralize(violations, 'term')} weaker than required"
-    return "passed" if not check.violations else "passed, with waivers"
+    waived = any(violation.waived_by for violation in check.violations)
+    return "passed, with waivers" if waived else "passed, with warnings" if check.violations else "passed"
 
 
 def _violations(violations: Sequence[ViolationAnswer]) -> Table:

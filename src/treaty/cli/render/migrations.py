@@ -246,7 +246,13 @@ def render_migration(console: Console, board: BoardAnswer) -> None:
             consumer.consumer_class + (" · critical" if consumer.critical else ""),
             consumer.effect,
             " · ".join(
-                part for part in (consumer.reason or "", f"until {consumer.until}" if consumer.until else "") if part
+                part
+                for part in (
+                    f"reads {consumer.via}: to acknowledge only" if consumer.via else "",
+                    consumer.reason or "",
+                    f"until {consumer.until}" if consumer.until else "",
+                )
+                if part
             ),
         )
         for consumer in board.consumers

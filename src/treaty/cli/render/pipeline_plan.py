@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +16,11 @@ from treaty.cli.render.console import MARKS, STYLES, print_to_console, text
 from treaty.cli.render.output import print_data
 from treaty.cli.render.plain_text import pluralize
 from treaty.contracts.findings import Finding, Place, Severity
-from treaty.errors import NotFound
-from treaty.pipeline.plan import Layer, Mode, Plan, PlannedStep
+from treaty.errors import InvalidDocument, NotFound
+from treaty.pipeline.plan import Layer, Mode, Plan, PlannedStep, Step
+from treaty.pipeline.plan.contract_lineage import filters_by_column, row_filters
 from treaty.sql.lineage import Origins
+from treaty.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -162,6 +163,8 @@ def plan_as_data(name: str, plan: Plan, planned: Sequence[PlannedStep], traces: 
                 "column": trace.column,
                 "from": _origins(trace.origins),
                 "events": _origins(trace.events),
+                "filters": _origins(trace.filters),
+                "row_filters": _origins(trace.row_filters),
             }
             for trace in traces
         ]
@@ -198,20 +201,34 @@ EVERYTHING = "*"
 
 @dataclass(frozen=True)
 class Trace:
-    """A column, the fields that it is computed from, and the event fields that these come from."""
+    """A column, the fields that it is computed from, and the event fields that these come from.
+
+    Filters are what OpenLineage calls indirect: fields that select rows, of the step or of a subquery in the column.
+    """
 
     name: str
     column: str
     origins: Origins
     events: Origins
+    filters: Origins = frozenset()
+    row_filters: Origins = frozenset()
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The origins of the column, one line each."""
-        if not self.origins:
-            return ("computed from no column",)
-        behind = (f"which come from {_listed(self.events)}",) if self.events != self.origins else ()
-        return (f"from {_listed(self.origins)}", *behind)
+        return tuple(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        if self.origins:
+            yield f"from {_listed(self.origins)}"
+        elif not self.filters:
+            yield "computed from no column"
+        if self.events != self.origins:
+            yield f"which come from {_listed(self.events)}"
+        if self.filters:
+            yield f"filters {_listed(self.filters)}"
+        if self.row_filters:
+            yield f"rows filtered by {_listed(self.row_filters)}"
 
 
 def trace_columns(plan: Plan, requests: Sequence[str]) -> tuple[Trace, ...]:
@@ -228,13 +245,22 @@ def _traces(plan: Plan, request: str) -> Iterator[Trace]:
         column_lineage, behind = plan.lineage[one], plan.traced(one)
         if column and column not in column_lineage:
             raise _unknown(column, list(column_lineage), f"{one} has no column")
+        step = next(step for step in plan.steps if step.name == one)
+        filters, rows = _filters(plan, step)
         for each in [column] if column else list(column_lineage):
-            yield Trace(one, each, column_lineage[each], behind[each])
+            yield Trace(one, each, column_lineage[each], behind[each], filters.get(each, frozenset()), rows)
+
+
+def _filters(plan: Plan, step: Step) -> tuple[Mapping[str, Origins], Origins]:
+    """Return the filters of the columns and rows of a step; none if its SQL has problems, which the plan lists."""
+    try:
+        return filters_by_column(step), row_filters(plan, step)
+    except InvalidDocument:
+        return {}, frozenset()
 
 
 def _unknown(name: str, known: list[str], what: str) -> NotFound:
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"the names are: {', '.join(known) or 'none'}"
+    hint = did_you_mean(name, known, f"the names are: {', '.join(known) or 'none'}")
     return NotFound(f"{what} {name!r}; {hint}")
 
 

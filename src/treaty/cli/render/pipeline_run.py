@@ -12,6 +12,7 @@ from rich.text import Text
 from treaty.cli.render.console import MARKS, STYLES, print_to_console, text
 from treaty.cli.render.plain_text import pluralize
 from treaty.cli.render.tables import facts
+from treaty.cli.render.upkeep import summarize_upkeep
 from treaty.contracts.findings import Severity
 from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
 
@@ -61,7 +62,8 @@ def summarize_run(summary: RunSummary) -> str:
         result = "nothing to run"
     elif summary.count(Outcome.NOTHING_NEW) == len(summary.steps):
         result = "nothing new"
-    return f"{summary.project}: {result}, in {format_seconds(summary.seconds)}"
+    remarks = f", {pluralize(summary.remarks, 'remark')}" if summary.remarks else ""
+    return f"{summary.project}: {result}{remarks}, in {format_seconds(summary.seconds)}"
 
 
 def next_commands(summary: RunSummary) -> Iterator[str]:
@@ -73,6 +75,8 @@ def next_commands(summary: RunSummary) -> Iterator[str]:
         yield "fix the cause, and continue where it stopped: treaty run"
     for step in _step_with_most(summary, "quarantined"):
         yield f"see quarantined rows and their violations: treaty read {step.table or step.name} --outcome quarantined"
+    for step in _steps_with_files_apart(summary)[:1]:
+        yield f"see the files that were set apart: treaty read arrivals.{step.name} --outcome 'set apart'"
     if totals.exceptions_opened:
         yield "see the exceptions and their owners: treaty exceptions list"
     for step in _step_with_most(summary, "published"):
@@ -93,8 +97,15 @@ def _step_with_most(summary: RunSummary, name: str) -> list[StepSummary]:
     return sorted(steps, key=lambda step: -getattr(step.counts, name))[:1]
 
 
+def _steps_with_files_apart(summary: RunSummary) -> list[StepSummary]:
+    """Return the sources with files that are set apart; the one with most of them first."""
+    return sorted((step for step in summary.steps if step.set_apart), key=lambda step: -(step.set_apart or 0))
+
+
 def _render_verdict(console: Console, summary: RunSummary) -> None:
     severities = [_SEVERITY[step.outcome] for step in summary.steps]
+    if summary.remarks:
+        severities.append(Severity.WARNING)
     worst = min(severities, key=lambda severity: severity.rank, default=Severity.INFO)
     console.print(text(f"{MARKS[worst]} {summarize_run(summary)}", style=STYLES[worst]), soft_wrap=True)
     console.print()
@@ -120,7 +131,9 @@ def _render_steps(console: Console, summary: RunSummary) -> None:
 def _row(step: StepSummary) -> Iterator[Text]:
     severity = _SEVERITY[step.outcome]
     quiet = step.outcome is Outcome.NOTHING_NEW
-    yield text("·", style="quiet") if quiet else text(MARKS[severity], style=STYLES[severity])
+    is_noted = bool(step.remarks) and step.outcome.is_good
+    severity = Severity.WARNING if is_noted else severity
+    yield text("·", style="quiet") if quiet and not is_noted else text(MARKS[severity], style=STYLES[severity])
     yield text(step.name, style="quiet" if quiet else "accent")
     yield text("" if quiet else _MODES.get(step.mode.lower(), step.mode.lower()), style="quiet")
     yield _describe_result(step)
@@ -128,16 +141,27 @@ def _row(step: StepSummary) -> Iterator[Text]:
 
 
 def _describe_result(step: StepSummary) -> Text:
-    if step.outcome is not Outcome.DONE:
-        return text(step.outcome.value, style="quiet" if step.outcome.is_good else STYLES[_SEVERITY[step.outcome]])
+    if not step.outcome.is_good:
+        return text(step.outcome.value, style=STYLES[_SEVERITY[step.outcome]])
+    result = text(step.outcome.value, style="quiet") if step.outcome is Outcome.NOTHING_NEW else _describe_counts(step)
+    if step.set_apart:
+        result.append(" · ", style="quiet")
+        result.append_text(text(f"{pluralize(step.set_apart, 'file')} set apart", style="warning"))
+    for remark in step.remarks[:MAX_REASONS]:
+        result.append("\n")
+        result.append_text(text(remark, style="warning"))
+    if len(step.remarks) > MAX_REASONS:
+        result.append("\n")
+        result.append_text(text(f"and {len(step.remarks) - MAX_REASONS:,} more; --format json lists all"))
+    return result
+
+
+def _describe_counts(step: StepSummary) -> Text:
     result = Text()
     for name, number in _shown_counts(step.layer, step.counts).items():
         result.append(" · " if result else "", style="quiet")
         label = f"{number:,} {_LABELS.get(name, name)}"
         result.append_text(text(label, style="warning" if number and name in _ALARMING else ""))
-    for remark in step.remarks:
-        result.append("\n")
-        result.append_text(text(remark, style="warning"))
     return result
 
 
@@ -162,5 +186,9 @@ def _render_reasons(console: Console, summary: RunSummary) -> None:
 
 def _facts(summary: RunSummary) -> Iterator[tuple[str, str | Text]]:
     yield "Run", f"{summary.run}, started {summary.started_at:%Y-%m-%d %H:%M:%S} UTC"
+    if summary.maintenance is not None and summary.maintenance.tables:
+        yield "Housekeeping", summarize_upkeep(summary.maintenance)
+    for number, contract in enumerate(summary.last_known):
+        yield "Last known" if number == 0 else "", contract
     for number, command in enumerate(next_commands(summary)):
         yield "Next" if number == 0 else "", command

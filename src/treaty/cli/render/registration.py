@@ -18,22 +18,32 @@ from treaty.cli.render.output import print_data
 from treaty.cli.render.plain_text import pluralize
 from treaty.cli.render.tables import facts
 from treaty.cli.render.verdict import PLAN_STEPS
-from treaty.compatibility import KINDS
+from treaty.compatibility import KINDS, Mode
 from treaty.compatibility.kinds import checks
 from treaty.contracts import parse_version
+from treaty.contracts.versions import try_parse_version
 
 _MARKS = {
     DocumentStatus.REGISTERED: ("✓", "good"),
+    DocumentStatus.SUBSCRIBED: ("✓", "good"),
     DocumentStatus.PROPOSED: ("…", "warning"),
+    DocumentStatus.UPDATED: ("✓", "good"),
     DocumentStatus.UNCHANGED: ("=", "quiet"),
     DocumentStatus.WOULD_REGISTER: ("✓", "good"),
+    DocumentStatus.WOULD_SUBSCRIBE: ("✓", "good"),
     DocumentStatus.WOULD_PROPOSE: ("…", "warning"),
+    DocumentStatus.WOULD_UPDATE: ("✓", "good"),
     DocumentStatus.UNDECIDED: ("?", "warning"),
     DocumentStatus.REFUSED: ("✗", "error"),
     DocumentStatus.CONFLICT: ("✗", "error"),
     DocumentStatus.INVALID: ("✗", "error"),
     DocumentStatus.NOT_ALLOWED: ("✗", "error"),
 }
+
+
+_TAKEN = frozenset({DocumentStatus.REGISTERED, DocumentStatus.WOULD_REGISTER})
+_PHRASES = {DocumentStatus.UNCHANGED: "already registered, unchanged"}
+"""The text that a row shows in place of its status."""
 
 
 def print_outcomes(outcomes: Sequence[Outcome], output: AnswerFormat) -> None:
@@ -57,10 +67,8 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
     grid.add_column(overflow="fold", ratio=1)
     for outcome in outcomes:
         mark, style = _MARKS[outcome.status]
-        entry = text(
-            f"{outcome.contract} {outcome.version}  " if outcome.contract else f"{outcome.source}  ", style="path"
-        )
-        entry.append_text(text(outcome.status.value, style=style))
+        entry = text(f"{outcome.title}  ", style="path")
+        entry.append_text(text(_PHRASES.get(outcome.status, outcome.status.value), style=style))
         for line in _notes(outcome):
             entry.append("\n").append_text(text(line, style="quiet"))
         grid.add_row(text(mark, style=style), entry)
@@ -70,6 +78,9 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
 def _notes(outcome: Outcome) -> Iterator[str]:
     if outcome.status is DocumentStatus.PROPOSED and outcome.message is None:
         yield f"it breaks consumers; another person has to approve it: treaty proposal approve {outcome.proposal}"
+    if outcome.unconfirmed:
+        names = ", ".join(outcome.unconfirmed)
+        yield f"not waited for, because unconfirmed: {names}; see treaty consumer confirm and treaty consumer challenge"
     if outcome.message and outcome.status is not DocumentStatus.REFUSED:
         yield from outcome.message.split("\n")
     if (
@@ -78,12 +89,26 @@ def _notes(outcome: Outcome) -> Iterator[str]:
         and (notified := outcome.impact.having("hit", "unknown"))
     ):
         yield f"notified: {', '.join(party.name for party in notified)}"
-    if outcome.report is not None and outcome.status is not DocumentStatus.REFUSED:
+    if outcome.report is not None and outcome.status not in (DocumentStatus.REFUSED, DocumentStatus.UPDATED):
         yield from (issue.message for issue in outcome.report.warnings)
+    if outcome.status in _TAKEN and (waived := _not_enforced(outcome)):
+        yield waived
+
+
+def _not_enforced(outcome: Outcome) -> str | None:
+    """Return the version that the changes would require, and whether they need a plan, where mode none asks neither."""
+    required = try_parse_version(_required(outcome) or "")
+    declared = try_parse_version(outcome.version or "")
+    if outcome.report is None or outcome.report.mode != Mode.NONE.value or required is None or declared is None:
+        return None
+    if required <= declared:
+        return None
+    plan = " with a migration plan" if required.major > declared.major else ""
+    return f"in another mode, these changes require {required}{plan}"
 
 
 def _render_refused(console: Console, outcome: Outcome) -> None:
-    console.print(text(f"Why {outcome.contract} {outcome.version} is refused", style="error"))
+    console.print(text(f"Why {outcome.title} is refused", style="error"))
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
@@ -127,7 +152,7 @@ def _next_steps(outcome: Outcome) -> Iterator[str]:
 
 
 def _is_version_too_low(outcome: Outcome) -> bool:
-    """Tell whether the declared version is too low and another one is known."""
+    """Return whether the declared version is too low and another one is known."""
     about = {KINDS[kind].term for kind, _ in _reasons(outcome) if kind in KINDS}
     before = outcome.impact.before if outcome.impact is not None else None
     return checks.version_bump_too_small.term in about and _required(outcome) not in (outcome.version, before)
@@ -158,8 +183,11 @@ def _as_data(outcome: Outcome) -> dict[str, Any]:
         "status": outcome.status.value.replace(" ", "_"),
         "dataset_id": outcome.contract,
         "version": outcome.version,
+        "consumer": outcome.consumer,
+        "line": outcome.line,
         "message": outcome.message,
         "proposal": outcome.proposal,
+        "unconfirmed": list(outcome.unconfirmed),
         "required_version": _required(outcome),
         "compatibility": outcome.report.model_dump(mode="json") if outcome.report is not None else None,
         "impact": outcome.impact.model_dump(mode="json") if outcome.impact is not None else None,

@@ -28,7 +28,7 @@ HEADINGS = {
 
 
 def is_accepted(verdict: Verdict) -> bool:
-    """Tell whether the change is accepted."""
+    """Return whether the change is accepted."""
     return verdict.admissible or verdict.is_unchanged
 
 

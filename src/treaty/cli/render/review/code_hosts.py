@@ -7,11 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from treaty.cli.render.plain_text import printable
-from treaty.cli.render.review.phrases import describe_registry_failure, headline, locate_findings, reference_texts
+from treaty.cli.render.review.phrases import (
+    all_findings,
+    describe_registry_failure,
+    headline,
+    locate_findings,
+    reference_texts,
+)
 from treaty.cli.render.sarif import sarif
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.text.writer import write_json
-from treaty.review import ContractReview, Review
+from treaty.review import Review
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -25,7 +31,7 @@ def render_github(review: Review) -> str:
 
 
 def _lines(review: Review) -> Iterator[str]:
-    findings = [finding for contract in review.contracts for finding in locate_findings(contract)]
+    findings = list(all_findings(review))
     summaries = {name: summary for name, (summary, _) in reference_texts({finding.id for finding in findings}).items()}
     for finding in findings:
         yield _command(finding, summaries.get(finding.id, finding.id))
@@ -63,22 +69,30 @@ def _escape(text: str, replacements: dict[str, str]) -> str:
 
 def render_gitlab(review: Review) -> str:
     """Return a code quality report; the fingerprint identifies a finding across runs."""
-    return write_json(
-        [_entry(contract, finding) for contract in review.contracts for finding in locate_findings(contract)]
-    )
+    contracts = [
+        _entry(contract.contract or contract.path, contract.path, finding)
+        for contract in review.contracts
+        for finding in locate_findings(contract)
+    ]
+    subscriptions = [
+        _entry(f"{subscription.consumer}\0{subscription.line}", subscription.path, finding)
+        for subscription in review.subscriptions
+        for finding in subscription.findings
+    ]
+    return write_json([*contracts, *subscriptions])
 
 
-def _entry(contract: ContractReview, finding: Finding) -> dict[str, Any]:
+def _entry(subject: str, path: str, finding: Finding) -> dict[str, Any]:
     place = finding.place
     description = f"{finding.message}; {finding.hint}" if finding.hint else finding.message
-    identity = "\0".join((contract.contract or contract.path, finding.id, finding.path or "", finding.message))
+    identity = "\0".join((subject, finding.id, finding.path or "", finding.message))
     return {
         "description": printable(description),
         "check_name": finding.id,
         "fingerprint": hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest(),
         "severity": _SEVERITIES[finding.severity],
         "location": {
-            "path": place.source if place else contract.path,
+            "path": place.source if place else path,
             "lines": {"begin": place.line if place and place.line else 1},
         },
     }
@@ -86,5 +100,5 @@ def _entry(contract: ContractReview, finding: Finding) -> dict[str, Any]:
 
 def render_sarif(review: Review) -> str:
     """Return all findings with their places as SARIF, which code hosts show next to the changed lines."""
-    findings = [finding for contract in review.contracts for finding in locate_findings(contract)]
+    findings = list(all_findings(review))
     return write_json(sarif(findings, reference_texts({finding.id for finding in findings})))

@@ -13,7 +13,8 @@ from treaty.contracts.findings import Finding, Place, Severity
 from treaty.contracts.versions import Bump
 from treaty.governance.branch_findings import BRANCH_FINDINGS
 from treaty.governance.lint import RULES
-from treaty.review import Affected, ContractReview, ContractState, Review, Section, Step
+from treaty.review import Affected, ContractReview, ContractState, Review, Section, Step, SubscriptionReview
+from treaty.review.checks import is_lifecycle_step
 
 HIT = ("hit", "unknown")
 _SET_VERSION = "set version: "
@@ -22,8 +23,9 @@ _CHANGELOG = "changelog"
 
 def headline(review: Review) -> str:
     """Summarize the review in one line."""
+    subscribed = [_describe_subscriptions(review)] if review.subscriptions else []
     if not review.contracts:
-        return "no contract changed"
+        return " · ".join(["no contract changed", *subscribed])
     refused = sum(not contract.may_merge for contract in review.contracts)
     hit = {(party.kind, party.name) for contract in review.contracts for party in contract.having(*HIT)}
     parts = [pluralize(len(review.contracts), "contract")]
@@ -31,7 +33,28 @@ def headline(review: Review) -> str:
     parts += [f"{numbers[state]:,} {state.value}" for state in ContractState if numbers[state]]
     parts += [f"{pluralize(len(hit), 'consumer')} affected"] if hit else []
     parts += [f"{refused:,} may not merge" if refused else "all may merge"]
-    return " · ".join(parts)
+    return " · ".join([*parts, *subscribed])
+
+
+def _describe_subscriptions(review: Review) -> str:
+    """Count the subscriptions whose consumers have something to do."""
+    refused = sum(not subscription.may_merge for subscription in review.subscriptions)
+    warned = sum(subscription.has_news for subscription in review.subscriptions) - refused
+    counts = [f"{refused:,} refused" if refused else "", f"{warned:,} to act on" if warned else ""]
+    state = ", ".join(count for count in counts if count) or "none to act on"
+    return f"{pluralize(len(review.subscriptions), 'subscription')}, {state}"
+
+
+def describe_line(subscription: SubscriptionReview) -> str:
+    """Describe the line that a consumer reads: its current version, its status and the fields that are read."""
+    outlook = subscription.outlook
+    if outlook is None:
+        return "not registered"
+    fields = subscription.declared.subscription.fields
+    reads = f"reads {', '.join(map(str, fields))}" if fields else "has not declared its fields"
+    known = "" if outlook.is_subscribed else "not subscribed yet: treaty register"
+    parts = (outlook.contract.version, outlook.ending.status.value, reads, known)
+    return " · ".join(part for part in parts if part)
 
 
 def versions(contract: ContractReview) -> str:
@@ -90,7 +113,7 @@ def changes(contract: ContractReview, severity: Severity) -> list[Judged]:
 
 
 def is_changelog_entry(judged: Judged) -> bool:
-    """Tell whether a change is only a new entry in the changelog."""
+    """Return whether a change is only a new entry in the changelog."""
     return judged.change.field is None and judged.change.subject == _CHANGELOG
 
 
@@ -98,6 +121,8 @@ def version_line(contract: ContractReview) -> str | None:
     """Describe the version that base and registry require."""
     if contract.format is not None or contract.verdict is None:
         return None
+    if is_lifecycle_step(contract.verdict):
+        return f"{contract.after} stays: only its status or deprecation changes"
     own = describe_version(contract.verdict)
     if own is not None and contract.required_version in (None, contract.verdict.required_version):
         return own
@@ -124,7 +149,8 @@ def next_steps_for(contract: ContractReview) -> Iterator[str]:
 def describe_party(party: Affected) -> str:
     """Describe a consumer: class, criticality and contact."""
     details = (
-        "derived from it" if party.kind == "line" else None,
+        "derived from it" if party.kind == "line" and not party.path else None,
+        f"through {' → '.join(party.path[1:-1])}" if party.path else None,
         party.consumer_class,
         "critical" if party.critical else None,
         party.contact,
@@ -136,6 +162,10 @@ def describe_reading(party: Affected) -> str:
     """Describe the fields by which a consumer is affected."""
     if party.effect == "unknown":
         return "has not declared its fields"
+    if party.path and party.effect == "hit":
+        return f"depends on {', '.join(party.fields)}"
+    if party.effect == "warned":
+        return "reads a line that comes to its end"
     return f"reads {', '.join(party.fields)}" if party.fields else "depends on the contract as a whole"
 
 
@@ -153,6 +183,14 @@ def locate_findings(contract: ContractReview) -> Iterator[Finding]:
         hit = [party.name for party in contract.having("hit") if finding.path and finding.path in party.fields]
         message = f"{finding.message} (affects {', '.join(hit)})" if hit else finding.message
         yield replace(finding, message=message, place=place)
+
+
+def all_findings(review: Review) -> Iterator[Finding]:
+    """Yield the findings of all contracts and subscriptions, with their files."""
+    for contract in review.contracts:
+        yield from locate_findings(contract)
+    for subscription in review.subscriptions:
+        yield from subscription.findings
 
 
 def reference_texts(ids: Collection[str]) -> dict[str, tuple[str, str]]:

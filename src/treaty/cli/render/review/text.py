@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from treaty.cli.render.console import MARKS, STYLES, capture_console, text
+from treaty.cli.render.data_impact import impact_lines
 from treaty.cli.render.review import phrases
 from treaty.cli.render.tables import facts
 from treaty.cli.render.verdict import HEADINGS, describe_breakage
 from treaty.contracts.findings import Finding, Severity
-from treaty.review import Affected, ContractReview, ContractState, Review, Section
+from treaty.review import Affected, ContractReview, ContractState, Review, Section, SubscriptionReview
 
 _SECTIONS = {
     Section.DOCUMENT: "Document",
@@ -24,6 +25,7 @@ _SECTIONS = {
 _EFFECTS = {
     "hit": ("✗", "error", "Affected"),
     "unknown": ("!", "warning", "Possibly"),
+    "warned": ("!", "warning", "To migrate"),
     "exposed": ("·", "quiet", "Downstream"),
     "safe": ("✓", "good", "Safe"),
 }
@@ -34,6 +36,7 @@ def render(review: Review) -> str:
     with capture_console() as (console, lines):
         for contract in sorted(review.contracts, key=lambda one: not one.may_merge):
             _render_contract(console, contract)
+        _render_subscriptions(console, review.subscriptions)
         if problem := phrases.describe_registry_failure(review):
             console.print(text(problem, style="warning"))
             console.print()
@@ -55,6 +58,28 @@ def _render_contract(console: Console, contract: ContractReview) -> None:
     rows = list(_facts(contract))
     if rows:
         console.print(facts(rows))
+    console.print()
+
+
+def _render_subscriptions(console: Console, subscriptions: Sequence[SubscriptionReview]) -> None:
+    """Render what is coming for each consumer; those with errors come last."""
+    silent = [subscription for subscription in subscriptions if not subscription.findings]
+    if silent:
+        names = ", ".join(f"{subscription.consumer} → {subscription.line}" for subscription in silent)
+        console.print(text("✓", style="good").append_text(text(f" nothing is coming for {names}", style="quiet")))
+        console.print()
+    for subscription in sorted(subscriptions, key=lambda one: (not one.may_merge, one.has_news)):
+        if subscription.findings:
+            _render_subscription(console, subscription)
+
+
+def _render_subscription(console: Console, subscription: SubscriptionReview) -> None:
+    mark, style = ("!", "warning") if subscription.has_news else ("✓", "good")
+    mark, style = (mark, style) if subscription.may_merge else ("✗", "error")
+    title = text(mark, style=style).append_text(text(f" {subscription.consumer} → {subscription.line}", style="path"))
+    console.print(title.append_text(text(f"  {subscription.path}", style="quiet")))
+    console.print(text(f"  {phrases.describe_line(subscription)}", style="quiet"))
+    console.print(facts(list(_named("Coming", [_finding(finding) for finding in subscription.findings]))))
     console.print()
 
 
@@ -88,6 +113,7 @@ def _facts(contract: ContractReview) -> Iterator[tuple[str, str | Text]]:
     yield from _named("Waived", [_waived(waived.finding, str(waived.waiver.until)) for waived in contract.waived])
     for effect, (mark, style, title) in _EFFECTS.items():
         yield from _named(title, list(_parties(contract, effect, mark, style)))
+    yield from _named("Rows", [line for table in contract.data for line in impact_lines(table)])
     if contract.more_affected:
         yield "", f"and {contract.more_affected:,} more"
     yield from _named("Next", list(phrases.next_steps_for(contract)))
@@ -135,6 +161,6 @@ def _party(party: Affected, mark: str, style: str) -> Text:
     who = phrases.describe_party(party)
     entry.append_text(text(f"  {who}" if who else "", style="quiet"))
     entry.append("\n").append_text(text(phrases.describe_reading(party)))
-    for step in party.steps if party.effect == "hit" else ():
+    for step in party.steps if party.effect in ("hit", "warned") else ():
         entry.append("\n").append_text(text(f"→ {phrases.describe_step(step)}", style="quiet"))
     return entry

@@ -21,7 +21,7 @@ class ReportFormat(StrEnum):
 
 
 class HeldRules(StrEnum):
-    """How rules that hold are shown."""
+    """How rules without failures are shown."""
 
     COUNTED = "counted"
     LISTED = "listed"
@@ -37,7 +37,7 @@ _MODULES = {
 
 
 def render_report(report: TestReport, output: ReportFormat, held_rules: HeldRules = HeldRules.COUNTED) -> str:
-    """Return a report in a format; JSON always contains the rules that hold."""
+    """Return a report in a format; JSON always contains the rules without failures."""
     if output is ReportFormat.JSON:
         from treaty.contracts.text.writer import write_json
 

@@ -20,7 +20,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def render(report: TestReport, held_rules: HeldRules) -> str:
-    """Return the report as a page; rules that hold are folded unless they are to be listed."""
+    """Return the report as a page; rules without failures are folded unless they are to be listed."""
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     title = f"{report.measures.contract} {report.measures.version}: {report.outcome.value}"
     return (

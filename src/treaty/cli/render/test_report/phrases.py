@@ -98,7 +98,7 @@ def freshness(measure: RuleMeasure) -> str:
 
 
 def severity_of(report: TestReport, measure: RuleMeasure) -> Severity:
-    """Return the severity of a result: info if the rule holds, error only if it fails the test."""
+    """Return the severity of a result: info if the rule has no failures, error only if it fails the test."""
     if measure.passed:
         return Severity.INFO
     return Severity.ERROR if report.fails(measure) else Severity.WARNING
@@ -115,7 +115,7 @@ def next_steps(report: TestReport) -> Iterator[str]:
     if not measures.rows:
         yield "check the path and the options: no rows were read"
     if report.quarantine is not None and report.quarantine.rows:
-        yield f"read {report.quarantine.path} as Parquet; the column _violations lists the violations of each row"
+        yield f"see the rows and why they are there: treaty quarantine show {report.quarantine.path}"
     elif measures.quarantined:
         yield "write invalid rows with their violations: add --quarantine PATH"
     if any(drift.severity is Severity.ERROR for drift in report.drift):

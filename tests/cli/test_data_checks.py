@@ -1,0 +1,89 @@
+"""Wrong paths, separators and names of rules are reported before Spark starts."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Treaty, Write
+from treaty.cli import data_tests, drafts
+from treaty.errors import Unavailable
+
+CONTRACT = """kind: DataContract
+apiVersion: v3.2.0
+id: orders
+version: 1.0.0
+status: draft
+schema:
+- name: orders
+  properties:
+  - {name: order_id, logicalType: string, primaryKey: true}
+  - {name: status, logicalType: string, enum: [{value: new}]}
+  - {name: total, logicalType: number}
+"""
+COMMA = "order_id,status,total\nO1,new,5\n"
+SEMICOLON = COMMA.replace(",", ";")
+
+REFUSED = [
+    (("test", "orders.yaml", "nowhere.csv"), "nowhere.csv does not exist; check the path"),
+    (("test", "orders.yaml", "no/such/*.csv"), "no file matches no/such/*.csv; check the path"),
+    (("test", "orders.yaml", "comma.csv", "--reference", "customers=gone.csv"), "gone.csv does not exist"),
+    (("test", "orders.yaml", "semicolon.csv"), "3 columns missing, the file has ';': use --option \"sep=;\""),
+    (("test", "orders.yaml", "tab.csv.gz"), '3 columns missing, the file has tab: use --option "sep=\\t"'),
+    (("test", "orders.yaml", "comma.csv", "--option", "sep=;"), "the file has ',': use --option \"sep=,\""),
+    (
+        ("test", "orders.yaml", "comma.csv", "--severity", "enmu=warning"),
+        "no kind of rule 'enmu'; did you mean 'enum'?",
+    ),
+    (
+        ("test", "orders.yaml", "comma.csv", "--severity", "enum:statsu=warning"),
+        "there is no field 'statsu'; did you mean 'status'?",
+    ),
+    (("test", "orders.yaml", "comma.csv", "--order", "when"), "there are: order_id, status, total"),
+    (("infer", "nowhere.csv"), "nowhere.csv does not exist; check the path"),
+    (("infer", "semicolon.csv"), "its header is one column, but has ';': use --option \"sep=;\""),
+]
+
+
+@pytest.mark.parametrize(("arguments", "problem"), REFUSED, ids=[" ".join(case[0]) for case in REFUSED])
+def test_a_mistake_is_reported_before_spark_starts(
+    treaty: Treaty,
+    write: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    problem: str,
+) -> None:
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(data_tests, "command_session", refuse)
+    monkeypatch.setattr(drafts, "command_session", refuse)
+    write("orders.yaml", CONTRACT)
+    write("comma.csv", COMMA)
+    write("semicolon.csv", SEMICOLON)
+    (tmp_path / "tab.csv.gz").write_bytes(gzip.compress(COMMA.replace(",", "\t").encode()))
+
+    result = treaty(*arguments)
+
+    assert result.code == 1
+    assert problem in result.errors
+
+
+@pytest.mark.parametrize("arguments", [("comma.csv",), ("semicolon.csv", "--option", "sep=;")])
+def test_data_without_a_mistake_goes_to_spark(
+    treaty: Treaty, write: Write, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    def started(*arguments: object) -> None:
+        raise Unavailable("Spark was started")
+
+    monkeypatch.setattr(data_tests, "command_session", started)
+    write("orders.yaml", CONTRACT)
+    write("comma.csv", COMMA)
+    write("semicolon.csv", SEMICOLON)
+
+    result = treaty("test", "orders.yaml", *arguments, "--severity", "enum:status=warning", "--order", "total")
+
+    assert "Spark was started" in result.errors
