@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import catalog, check, cold_start, enforce, graph, judge, pipeline, registry
+from benchmarks import (
+    catalog,
+    check,
+    cold_start,
+    data_test,
+    enforce,
+    graph,
+    judge,
+    lineage,
+    pipeline,
+    registry,
+    schema_registry,
+)
 
 BENCHMARKS = {
     "judge": judge.run,
     "cold-start": cold_start.run,
+    "data-test": data_test.run,
     "check": check.run,
     "registry": registry.run,
+    "lineage": lineage.run,
+    "schema-registry": schema_registry.run,
     "graph": graph.run,
     "catalog": catalog.run,
     "enforce": enforce.run,

@@ -43,8 +43,13 @@ def contract(number: int, version: str = "1.0.0", extra_fields: int = 0) -> dict
 def post(document: dict[str, Any], token: str | None = None) -> bytes:
     """Return a request that registers a contract."""
     body = json.dumps({"contract": document, "compatibility": "backward"}).encode()
+    return post_json("/contracts", body, token)
+
+
+def post_json(path: str, body: bytes, token: str | None = None) -> bytes:
+    """Return a POST request with a JSON body."""
     headers = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-    return f"POST /contracts {_HTTP}{_authorization(token)}{headers}\r\n".encode() + body
+    return f"POST {path} {_HTTP}{_authorization(token)}{headers}\r\n".encode() + body
 
 
 def get(path: str, token: str | None = None) -> bytes:

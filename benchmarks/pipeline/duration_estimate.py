@@ -35,4 +35,8 @@ def _of(cost: tuple[float, float], millions: float) -> float:
     return cost[0] + cost[1] * millions
 
 
-_SECONDS = {"full run": _full_run, "incremental": _growing}
+def _small_runs(millions: float, rounds: int) -> float:
+    return _of(_WRITTEN, millions) + _of(_TREATY, millions) + rounds * _LATER_RUN / 2
+
+
+_SECONDS = {"full run": _full_run, "incremental": _growing, "small runs": _small_runs}
