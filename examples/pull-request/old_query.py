@@ -1,15 +1,15 @@
 """The planner's query, as it always was, on the view that serves the old shape from the new data.
 
-`python examples/pull-request/old_query.py VIEW.sql` speaks to the Spark that TREATY_SPARK_MASTER names.
+`python examples/pull-request/old_query.py VIEW.sql` runs on the shared Spark (`treaty spark up`), or starts one.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from treaty.cli.spark_session import command_session, spark_options
+from treaty.spark.session_options import SparkOptions
 
 OLD_QUERY = "SELECT delivery_city, count(*) AS parcels FROM shop_orders_v1.orders GROUP BY delivery_city ORDER BY ALL"
 _NEW_ROWS = """
@@ -21,14 +21,13 @@ CREATE TABLE shop_orders_v2.orders USING parquet AS SELECT * FROM VALUES
 
 def main(view: Path) -> None:
     """Make a table of the new shape and the view, and print the query with its answer."""
-    spark = SparkSession.builder.remote(os.environ["TREATY_SPARK_MASTER"]).getOrCreate()
-    for line in ("shop_orders_v1", "shop_orders_v2"):
-        spark.sql(f"CREATE DATABASE {line}")
-    spark.sql(_NEW_ROWS)
-    spark.sql(view.read_text())
-    print(OLD_QUERY)
-    spark.sql(OLD_QUERY).show()
-    spark.stop()
+    with command_session(spark_options(SparkOptions(), None, None)) as (spark, _):
+        for line in ("shop_orders_v1", "shop_orders_v2"):
+            spark.sql(f"CREATE DATABASE {line}")
+        spark.sql(_NEW_ROWS)
+        spark.sql(view.read_text())
+        print(OLD_QUERY)
+        spark.sql(OLD_QUERY).show()
 
 
 if __name__ == "__main__":

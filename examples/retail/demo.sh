@@ -1,153 +1,85 @@
 #!/usr/bin/env bash
-# A walk through the retailer's contracts and data: changes and their consumers, a pull request, a pipeline, a breach.
-# demo.sh [LAST]: up to this step; by default all. What it leaves stands in TREATY_DEMO, .treaty/demo by default.
+# One story in four steps: a contract, a run that sets bad rows apart, a pull request that is refused, and the catalog.
+# demo.sh [FOLDER]: the project is written to this folder, which must be new; by default to .treaty/demo, fresh each time.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
-contracts=examples/retail/contracts
-changes=examples/retail/changes
-finance=retail.publications.finance_recognized_sale
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-left=${TREATY_DEMO:-.treaty/demo}
-rm -rf "$left/registry.db"* "$left/site" && mkdir -p "$left" && left=$(cd "$left" && pwd) || exit 1
-registry="$left/registry.db"
-export TREATY_REGISTRY="$registry" TREATY_ACTOR=demo
-bold=$(tput bold 2>/dev/null || true); plain=$(tput sgr0 2>/dev/null || true)
+root=$PWD
+if [ $# -gt 0 ]; then
+  project=$1
+  [ ! -e "$project" ] || { echo "$project exists; name a new folder" >&2; exit 2; }
+else
+  project=.treaty/demo
+  rm -rf "$project"
+fi
+bold=; plain=
+if [ -t 1 ]; then bold=$(tput bold 2> /dev/null || true); plain=$(tput sgr0 2> /dev/null || true); fi
+log=$(mktemp); trap 'rm -f "$log"' EXIT
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_AUTHOR_NAME=demo GIT_AUTHOR_EMAIL=demo@example.com
+export GIT_COMMITTER_NAME=demo GIT_COMMITTER_EMAIL=demo@example.com
+unset TREATY_REGISTRY GITHUB_BASE_REF CI_MERGE_REQUEST_DIFF_BASE_SHA CI_MERGE_REQUEST_TARGET_BRANCH_NAME
 
-last=${1:-99}
-step() {
-  local number=${1%%.*}
-  case $number in *[!0-9]*) ;; *) [ "$number" -le "$last" ] || exit 0 ;; esac
-  printf '\n%s%s%s\n' "$bold" "$1" "$plain"
+step() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
+fail() { echo "$1" >&2; [ ! -s "$log" ] || cat "$log" >&2; exit 1; }
+expect() { # expect CODE COMMAND: run a command of the story, and stop if its exit code is another one
+  local code=$1 got; shift
+  printf '$ %s\n' "$1"
+  bash -o pipefail -c "$1" 2> "$log"; got=$?
+  [ "$got" -eq "$code" ] || fail "expected exit code $code, got $got"
 }
-show() { printf '$ %s\n\n' "$*"; "$@"; }
-expect() { # expect CODE COMMAND...: run a command whose exit code is part of the story
-  local code=$1; shift
-  show "$@"; local got=$?
-  if [ "$got" -ne "$code" ]; then echo "expected exit code $code, got $got" >&2; exit 1; fi
+
+write_project() { # a part of the retail example, with orders of yesterday, as a git repository
+  local retail=$root/examples/retail contract
+  mkdir -p "$(dirname "$project")" && cp -r "$retail/demo" "$project" && cd "$project" || return
+  mkdir contracts landing products sources
+  for contract in policies/retail.policy.enterprise policies/retail.policy.sales_domain events/retail.orders.order_placed \
+    events/retail.orders.order_cancelled products/retail.products.order_capture publications/retail.publications.customer_order_timeline; do
+    cp "$retail/contracts/$contract.yaml" contracts/ || return
+  done
+  cp "$retail"/pipeline/sources/order_{placed,cancelled}.yaml sources/
+  cp "$retail/pipeline/products/order_capture.yaml" products/
+  cp "$retail/pipeline/sql/order_capture.sql" sql/
+  yesterday=$(python -c 'from datetime import *; print((datetime.now(UTC) - timedelta(days=1)).date())')
+  (cd "$root" && python -m examples.retail.history "$OLDPWD/.treaty/history" --orders 200 --days 1 --start "$yesterday") > "$log" || return
+  for contract in retail.orders.order_placed retail.orders.order_cancelled; do # what has arrived by today
+    mkdir "landing/$contract" && cp .treaty/history/$contract/part-000[12].jsonl "landing/$contract/" || return
+  done
+  rm -r .treaty/history
+  printf '.treaty/\nlanding/\nsite/\n' > .gitignore
+  git init --quiet --initial-branch main && git add --all && git commit --quiet --message "Orders, and the timelines made of them"
 }
 
-cp -r examples/retail/pipeline "$work/pipeline" && cp -r $contracts "$work/contracts" || exit 1
-port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-(cd "$work" && exec treaty spark pipeline --port "$port") > "$work/spark.txt" 2>&1 & spark=$!
-python -m examples.retail.history "$work/pipeline/landing" --orders 2500 --batch week > "$work/history.txt" & history=$!
-trap 'kill "$spark" "$history" 2> /dev/null; wait "$spark" "$history" 2> /dev/null; rm -rf "$work"' EXIT
+printf 'A shop publishes its orders, and customer support reads a timeline of each. All data is generated.\n'
+printf 'The project is kept in %s; every command below can be run there.\n' "$project"
+write_project || fail "the project could not be written"
+event=contracts/retail.orders.order_placed.yaml
 
-step "1. Are the contracts understandable? Lint checks whether a downstream team can explain every field."
-expect 0 treaty lint $contracts
+step "1. A contract states what each field means. The registry stores its versions, and which consumer reads which field."
+expect 0 "grep -A 4 'name: order_placed_at' $event"
+expect 0 'treaty register contracts consumers.yaml | tail -n 1'
 
-step "2. An event that copies its publisher's database: lint reports every problem with its line."
-printf '$ treaty lint examples/gym/contracts/gym.scheduling.class_published.poor.yaml\n\n'
-treaty lint examples/gym/contracts/gym.scheduling.class_published.poor.yaml | tail -n 12
-echo; expect 0 treaty lint examples/gym/contracts/gym.scheduling.class_published.yaml
+(cd "$root" && python -m examples.retail.sample_month "$OLDPWD/.treaty/registry.db") > "$log" 2>&1 || fail "the sample measures could not be recorded"
 
-step "3. A compatible change: customer support gets one more optional field."
-expect 0 treaty diff $contracts/publications/retail.publications.customer_order_timeline.yaml $changes/customer_order_timeline.compatible.yaml
+step "2. A run on Spark checks the events against their contracts. Rows that violate them are quarantined with the reason."
+expect 0 "treaty run | grep -E '✓|✗'"
+expect 0 'treaty quarantine list order_placed'
 
-step "4. A change that would break finance, declared as a MINOR version: refused (exit code 3)."
-expect 3 treaty diff $contracts/publications/retail.publications.finance_recognized_sale.yaml $changes/finance_recognized_sale.refused.yaml
+step "3. A pull request removes order_placed_at, as a MINOR version. It is refused, and the consumers it would break are named."
+git checkout --quiet -b remove-order-placed-at || exit 1
+sed -e '/name: order_placed_at/,/required: true/d' -e 's/^version: .*/version: "1.3.0"/' $event > "$log" && cp "$log" $event || exit 1
+git commit --quiet --all --message "Remove a time that every message has anyway" || exit 1
+expect 3 'treaty check contracts'
 
-step "5. A breaking change done properly: version 2.0.0 with a migration plan opens a new line next to the old one."
-printf '$ treaty diff …/finance_recognized_sale.yaml …/finance_recognized_sale.v2.yaml | tail\n\n'
-treaty diff $contracts/publications/retail.publications.finance_recognized_sale.yaml \
-  $contracts/publications/retail.publications.finance_recognized_sale.v2.yaml | tail -n 4 || exit 1
+step "4. The catalog shows a month of health and incidents. Today is the run above; the 29 days before it are sample data."
+expect 0 'treaty catalog build site | sed -n 1p'
+page=file://$PWD/site/health/index.html
+printf '%s\n' "$page"
+if [ -t 1 ] && { [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || [ "$(uname)" = Darwin ]; }; then
+  python -m webbrowser -t "$page" > /dev/null 2>&1 || true
+fi
 
-step "6. The required version is computed."
-expect 0 treaty diff --version-only $contracts/publications/retail.publications.finance_recognized_sale.yaml $changes/finance_recognized_sale.refused.yaml
-
-step "7. The contracts are registered, policies before the contracts that inherit from them."
-printf '$ treaty register %s/…\n\n' $contracts
-treaty register $contracts/policies $contracts/events $contracts/products $contracts/reconciliation \
-  $(ls $contracts/publications/*.yaml | grep -v '\.v2\.') || exit 1
-
-step "8. Consumers subscribe and declare the fields that they read."
-bash examples/retail/consumers.sh > /dev/null || exit 1
-expect 0 treaty consumer list --contract $finance
-
-step "9. The change of step 4 again: refused, with the affected consumers and their fields."
-expect 3 treaty register $changes/finance_recognized_sale.refused.yaml
-
-step "10. A CI job asks before a merge: may this be published? No (exit code 3)."
-expect 3 treaty can-i-publish $changes/finance_recognized_sale.refused.yaml
-
-step "11. The change of step 5 is registered when its critical consumers have acknowledged it."
-expect 0 treaty register $contracts/publications/retail.publications.finance_recognized_sale.v2.yaml
-waiting() { treaty migrate status --contract $finance --format json | python -c "import json,sys; print($1)"; }
-migration=$(waiting 'json.load(sys.stdin)["items"][0]["id"]')
-for consumer in $(waiting '*json.load(sys.stdin)["items"][0]["missing"]'); do
-  printf '\n'; expect 0 treaty migrate acknowledge "$migration" "$consumer" --note "we move with the next closing"
-done
-printf '\n$ treaty migrate plan …@1 …@2 --consumer tax-reporting | tail\n\n'
-treaty migrate plan $finance@1 $finance@2 --consumer tax-reporting | sed -n '/^Guide/,$p'
-
-step "12. The old line is deprecated. May it be retired? Not before its date, and not while it has consumers."
-expect 0 treaty version deprecate $finance@1 --plan https://contracts.example.com/guides/finance-recognized-sale-2
-echo; expect 3 treaty can-i-retire $finance@1
-
-step "13. Everything is in the audit log; each entry is chained to the previous one."
-expect 0 treaty admin audit verify
-
-step "14. A pull request that would break two consumers is refused; the corrected one may merge."
-bash examples/pull-request/demo.sh || exit 1
-pull=examples/pull-request
-printf '\nThe way over comes with it. What one of those who were hit has to do, and nothing of the others:\n\n'
-printf '$ treaty migrate plan orders.yaml orders.v2.yaml --consumers consumers.yml --consumer delivery-planner\n\n'
-treaty migrate plan $pull/orders.yaml $pull/orders.v2.yaml --consumers $pull/consumers.yml --consumer delivery-planner -o "$work/way" \
-  2> /dev/null || exit 1
-
-step "15. A Spark server has been started for the following commands; without it, each would start its own."
-printf '$ treaty spark pipeline --port %s &\n\n' "$port"
-printf '$ python -m examples.retail.history pipeline/landing --orders 2500\n\n'
-wait "$history" && cat "$work/history.txt" || exit 1
-until grep -q stop "$work/spark.txt"; do
-  kill -0 "$spark" 2> /dev/null || { cat "$work/spark.txt" >&2; exit 1; }
-  sleep 0.2
-done
-echo; cat "$work/spark.txt"
-unset TREATY_REGISTRY; export TREATY_SPARK_MASTER=sc://127.0.0.1:$port TREATY_HASH_SECRET=demo
-# what step 18 shows, begun while others wait for Spark
-(cd "$work" && treaty infer pipeline/landing/retail.returns.return_received --id retail.returns.return_received \
-  > draft.yaml 2> /dev/null) &
-draft=$!
-
-step "16. The migration is proven on data: exact fields return unchanged, differences in lossy fields are counted."
-expect 0 treaty migrate prove $pull/orders.yaml $pull/orders.v2.yaml --rows 300
-printf '\nThe query of a consumer that has not moved yet, on that view over new rows:\n\n'
-python $pull/old_query.py "$work/way/shop_orders_v1.orders_from_shop_orders_v2.sql" || exit 1
-cd "$work" || exit 1
-
-step "17. A month of events, with typical defects, is tested against its contract."
-expect 3 treaty test contracts/events/retail.orders.order_placed.yaml pipeline/landing/retail.orders.order_placed \
-  --quarantine bad --now 2026-02-04T00:00:00Z
-
-step "18. A contract is drafted from data; every guess is marked."
-printf '$ treaty infer pipeline/landing/retail.returns.return_received --id retail.returns.return_received | head\n\n'
-wait "$draft" || exit 1
-head -n 30 draft.yaml
-
-export TREATY_REGISTRY="$registry"
-step "19. The pipeline runs on Spark and Iceberg: raw, events, products, reconciliation, publications."
-expect 0 treaty run pipeline
-
-step "20. Late events arrive: only the affected keys are computed again, and resolved exceptions are closed."
-(cd "$OLDPWD" && python -m examples.retail.history "$work/pipeline/landing" --orders 2500 --batch week --wave 2) || exit 1
-echo; expect 0 treaty run pipeline
-
-step "21. A release of the shop loses addresses. The events are valid, but the product violates its contract: nothing is published (exit code 3)."
-(cd "$OLDPWD" && python -m examples.retail.breach "$work/pipeline/landing") || exit 1
-echo; expect 3 treaty run pipeline
-
-cd "$OLDPWD" || exit 1
-step "22. The catalog shows every contract with its fields, consumers, changes and measured quality."
-expect 0 treaty catalog build "$left/site"
-
-step "Look further"
-shown=${left#"$PWD"/}
-cat <<TEXT
-  $shown/site/index.html                    the catalog of this demo, for your browser
-  .venv/bin/treaty serve --database $shown/registry.db   the same catalog, live, at http://127.0.0.1:8090
-  .venv/bin/treaty explain                   the kinds of change and the lint rules
-  .venv/bin/treaty explain field_enum_shrunk the page of one kind
-  .venv/bin/treaty init my-project           start your own
-  .venv/bin/treaty plan examples/retail/pipeline --offline   the pipeline in layers, and where columns come from
-  cp -r examples/retail my-retail            a copy to run yourself: treaty run, read, exceptions, replay my-retail/pipeline
+step "Try it yourself: source .venv/bin/activate && cd $project"
+cat <<'TEXT'
+$ treaty quarantine show order_placed --rule required:order_placed_at   # the row as it arrived, with the cell marked
+$ treaty consumer graph retail.orders.order_placed@1                    # everything that depends on these events
+$ treaty serve                                                          # the catalog, live at http://127.0.0.1:8090
 TEXT

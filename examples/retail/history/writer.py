@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
 from .arrival_sort import Slots, slots_in, taken
-from .clock import HOUR, start_of
+from .clock import HOUR, SECOND, start_of
 from .generator import Source
 from .ledger import Tally, entry, summary
 from .options import BATCHES, Options
@@ -95,6 +96,9 @@ def _write_batch(job: _Batch) -> Tally:
                 tally.note_defect(arrival, mark)
                 where = (None, None) if line is None else (f"{name}/{part}", tally.lines[name])
                 ledger.write(entry(job.options.wave, arrival, mark, *where))
+    ended = (job.slots[-1] + 1) * HOUR / SECOND
+    for name in files:  # files arrive in the order of their modification times
+        os.utime(job.out / name / part, (ended, ended))
     return tally
 
 
