@@ -71,7 +71,7 @@ _EXTRAS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name on first use; if its extra is not installed, the error says which one to add."""
+    """Load a public name on first use; if its extra is not installed, the error names the one to add."""
     if name not in _MODULES:
         raise AttributeError(f"module 'treaty' has no attribute {name!r}")
     from importlib import import_module

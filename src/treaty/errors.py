@@ -34,6 +34,7 @@ class NotFound(TreatyError):
     def __init__(self, what: str, instead: str | None = None) -> None:
         super().__init__(what if instead is None else f"{what}; {instead}")
         self.what = what
+        self.instead = instead
 
 
 class Conflict(TreatyError):
@@ -41,7 +42,7 @@ class Conflict(TreatyError):
 
 
 class Refused(WithFindings):
-    """A request was refused by a rule; the findings say why."""
+    """A request was refused by a rule; the findings are the reasons."""
 
 
 class NotAllowed(TreatyError):

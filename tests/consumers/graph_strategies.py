@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from treaty.consumers.dependencies import Consumer, MadeFrom, Node
+from treaty.consumers.dependencies import Consumer, FieldMapping, MadeFrom, Node
 from treaty.consumers.graph import DependencyGraph
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
+from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import Line
 
 FIELDS = ("order_id", "ltv", "address", "address.city", "address.zip")
@@ -50,6 +51,12 @@ def reads(consumer: str, line: Line, *fields: str) -> Subscription:
 def made(line: Line, upstream: Line, *fields: str) -> MadeFrom:
     """Write a lineage short."""
     return MadeFrom(line, upstream, parse_fields(fields))
+
+
+def mapped(line: Line, upstream: Line, *filters: str, **mappings: str) -> MadeFrom:
+    """Write a lineage with mappings short: `score="ltv order_id"`."""
+    columns = tuple(FieldMapping(parse_path(name), parse_fields(sources.split())) for name, sources in mappings.items())
+    return MadeFrom(line, upstream, parse_fields(filters), columns)
 
 
 def graph(*said: Subscription | MadeFrom) -> DependencyGraph:

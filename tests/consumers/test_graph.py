@@ -73,10 +73,12 @@ def test_a_depth_bounds_the_answer() -> None:
     assert [len(world.upstream_of(ML, depth)) for depth in (0, 1, 2, 3, 9)] == [0, 1, 2, 3, 3]
 
 
-def test_the_first_step_can_be_narrowed() -> None:
+def test_change_spreads_only_beyond_the_nodes_that_pass_it_on() -> None:
     world = graph(made(SCORES, ORDERS), made(STOCK, ORDERS), reads("ml", STOCK), reads("dashboard", SCORES))
 
-    assert world.downstream_of(ORDERS, through={STOCK, ML}).nodes == (STOCK, ML)
+    reach = world.spread_from(ORDERS, {SCORES: (1, ORDERS)}, {STOCK: (1, ORDERS)})
+
+    assert [(str(one.node), one.distance) for one in reach] == [("scores@1", 1), ("stock@1", 1), ("ml", 2)]
 
 
 def test_cycle_does_not_list_its_own_start() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -18,13 +19,14 @@ from tests.consumers.graph_strategies import (
     edited,
     graph,
     made,
+    mapped,
     reads,
     rests_on,
     turned,
     worlds,
 )
 from tests.documents import contract
-from treaty.compatibility import Verdict, diff, judge
+from treaty.compatibility import Judged, Verdict, diff, judge
 from treaty.consumers.dependencies import Consumer, Node
 from treaty.consumers.graph import DependencyGraph
 from treaty.consumers.impact import Effect, Exposure, breaking_changes, compute_exposure, compute_impact
@@ -109,6 +111,101 @@ def test_direct_consumers_are_judged_by_field() -> None:
     assert effects == {"dashboard": "hit", "ml": "unknown", "zoo": "safe"}
     assert found.reach.nodes == (Consumer("dashboard"), Consumer("ml"))
     assert found.safe == (Consumer("zoo"),)
+
+
+def _fields(changes: Iterable[Judged]) -> list[str]:
+    return [change.change.field or "" for change in changes]
+
+
+def _hits(found: Exposure) -> list[tuple[str, list[str], list[str]]]:
+    return [
+        (
+            " → ".join(map(str, hit.path)),
+            list(map(str, hit.fields)),
+            [change.change.field or "" for change in hit.changes],
+        )
+        for hit in found.hits
+    ]
+
+
+def test_consumer_of_a_field_computed_from_a_broken_one_is_hit_two_hops_away() -> None:
+    found = _of(
+        graph(
+            mapped(SCORES, ORDERS, score="ltv", id="order_id"),
+            reads("regulator", SCORES, "score"),
+            reads("dashboard", SCORES, "id"),
+            reads("ml", SCORES),
+        )
+    )
+
+    assert _hits(found) == [("orders@1 → scores@1 → regulator", ["score"], ["ltv"])]
+    assert found.reach.nodes == (SCORES, Consumer("ml"), Consumer("regulator"))
+
+
+def test_change_is_followed_over_three_lines_by_field() -> None:
+    found = _of(
+        graph(
+            mapped(SCORES, ORDERS, score="ltv", town="address.city"),
+            mapped(STOCK, SCORES, level="score", place="town"),
+            reads("regulator", STOCK, "level"),
+            reads("dashboard", STOCK, "place"),
+        )
+    )
+
+    assert _hits(found) == [
+        ("orders@1 → scores@1 → stock@1", ["score"], ["ltv"]),
+        ("orders@1 → scores@1 → stock@1 → regulator", ["level"], ["ltv"]),
+    ]
+    assert Consumer("dashboard") not in found.reach
+
+
+def test_field_computed_from_two_broken_fields_names_both_changes() -> None:
+    found = _of(
+        graph(mapped(SCORES, ORDERS, score="ltv address.city"), reads("regulator", SCORES, "score")),
+        "ltv and city gone",
+    )
+
+    assert _hits(found) == [("orders@1 → scores@1 → regulator", ["score"], ["address.city", "ltv"])]
+
+
+def test_field_of_a_filter_exposes_every_consumer_but_hits_none_by_field() -> None:
+    found = _of(
+        graph(mapped(SCORES, ORDERS, "ltv", id="order_id"), reads("dashboard", SCORES, "id"), reads("ml", SCORES))
+    )
+
+    assert (found.hits, found.exposed) == ((), (Consumer("dashboard"), Consumer("ml")))
+
+
+def test_field_of_a_mapping_and_a_join_hits_one_consumer_and_exposes_the_others() -> None:
+    found = _of(
+        graph(
+            mapped(SCORES, ORDERS, "ltv", score="ltv", id="order_id"),
+            reads("regulator", SCORES, "score"),
+            reads("dashboard", SCORES, "id"),
+        )
+    )
+
+    assert _hits(found) == [("orders@1 → scores@1 → regulator", ["score"], ["ltv"])]
+    assert found.exposed == (Consumer("dashboard"), Consumer("regulator"))
+
+
+def test_change_without_a_field_exposes_consumers_behind_mapped_lines() -> None:
+    found = _of(graph(mapped(SCORES, ORDERS, score="ltv"), reads("regulator", SCORES, "score")), "slower")
+
+    assert (found.hits, found.exposed) == ((), (Consumer("regulator"),))
+
+
+def test_cycle_of_mapped_lines_ends() -> None:
+    found = _of(
+        graph(
+            mapped(SCORES, ORDERS, score="ltv"),
+            mapped(STOCK, SCORES, level="score"),
+            mapped(SCORES, STOCK, score="level"),
+            mapped(ORDERS, STOCK, ltv="level"),
+        )
+    )
+
+    assert _hits(found) == [("orders@1 → scores@1 → stock@1", ["score"], ["ltv"])]
 
 
 @pytest.mark.parametrize(("field", "exposed"), [("ltv", ["scores@1", "ml"]), ("order_id", [])])

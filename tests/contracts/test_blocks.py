@@ -10,6 +10,7 @@ import pytest
 from tests.contracts.comparing import as_json
 from treaty.contracts import contract_from
 from treaty.contracts.blocks import (
+    Audience,
     Blocks,
     ChangelogEntry,
     ChangePolicy,
@@ -21,11 +22,15 @@ from treaty.contracts.blocks import (
     Latency,
     Migration,
     Ordering,
+    SemanticMeasure,
+    Target,
     Upstream,
 )
 from treaty.contracts.odcs import write_odcs
 from treaty.contracts.owners import Owner
+from treaty.contracts.requirements import Requirement, Scope
 from treaty.contracts.schemas import block_names
+from treaty.contracts.values import FrozenMap
 from treaty.errors import InvalidDocument
 
 HEAD = {"apiVersion": "v3.2.0", "kind": "DataContract", "id": "orders", "version": "1.0.0"}
@@ -72,10 +77,42 @@ BLOCKS: list[tuple[str, Any, Any]] = [
     ("tier", "product", "product"),
     ("parent", "retail.policy", "retail.policy"),
     ("expires", "2026-06-30", "2026-06-30"),
+    ("sharing", "domain", "domain"),
+    ("effective_from", "2026-06-30", "2026-06-30"),
+    (
+        "require",
+        [{"name": "pii", "for": "field", "where": {"tag": "pii"}, "must": {"classification": True}}],
+        (Requirement("pii", Scope.FIELD, ((FrozenMap({"classification": True}),),), FrozenMap({"tag": "pii"})),),
+    ),
     (
         "exclusions",
         ["card numbers", {"what": "names", "why": "privacy"}],
         (Exclusion("card numbers"), Exclusion("names", "privacy")),
+    ),
+    (
+        "measures",
+        [
+            {
+                "name": "unpaid_pct",
+                "meaning": "orders that wait for money",
+                "expression": "100.0 * count_if(state = 'open') / count(*)",
+                "unit": "%",
+                "target": {"at_most": 2.5},
+                "owner": "payments",
+            },
+            {"name": "late_rows", "rule": "on_time", "object": "orders", "target": {"at_least": 1}},
+        ],
+        (
+            SemanticMeasure(
+                "unpaid_pct",
+                "orders that wait for money",
+                "100.0 * count_if(state = 'open') / count(*)",
+                unit="%",
+                target=Target(at_most=2.5),
+                owner="payments",
+            ),
+            SemanticMeasure("late_rows", rule="on_time", object="orders", target=Target(at_least=1)),
+        ),
     ),
     ("event", {"type": "OrderPlaced", "meaning": "a customer ordered"}, Event("OrderPlaced", "a customer ordered")),
     ("content", "closed", "closed"),
@@ -85,6 +122,8 @@ BLOCKS: list[tuple[str, Any, Any]] = [
         [{"contract": "orders@1", "fields": ["id"]}, {"source": "erp"}],
         (Upstream("orders@1", None, ("id",)), Upstream(None, "erp")),
     ),
+    ("visibility", "private", Audience()),
+    ("visibility", {"teams": ["growth"], "domains": ["sales"]}, Audience(("growth",), ("sales",))),
 ]
 
 
@@ -141,10 +180,18 @@ OTHER_SHAPES: list[tuple[str, Any]] = [
     ("expires", "30.06.2026"),
     ("exclusions", []),
     ("exclusions", [{"why": "a"}]),
+    ("measures", []),
+    ("measures", [{"rule": "a"}]),
+    ("measures", [{"name": "a", "rule": "b", "target": {"at_most": 1, "at_least": 0}}]),
+    ("measures", [{"name": "a", "rule": "b", "target": 5}]),
     ("event", {"meaning": "a"}),
     ("content", "sealed"),
     ("source_authority", None),
     ("lineage", [{"fields": ["a"]}]),
+    ("visibility", "public"),
+    ("visibility", {}),
+    ("visibility", {"teams": []}),
+    ("visibility", {"teams": ["growth"], "people": ["ann"]}),
 ]
 
 
@@ -187,3 +234,30 @@ def test_an_ordering_is_guaranteed_by_a_key(ordering: Any, guaranteed: bool) -> 
 
     assert found is not None
     assert found.is_guaranteed is guaranteed
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"name": "Unpaid share", "rule": "a"}, "the name 'Unpaid share' of a measure is not valid"),
+        ({"name": "freshness", "rule": "a"}, "the measure 'freshness' has a fixed meaning"),
+        ({"name": "known", "rule": "a"}, "the measure 'known' is declared twice"),
+        ({"name": "a", "rule": "b", "expression": "count(*)"}, "the measure 'a' has both an expression and a rule"),
+        ({"name": "a", "unit": "%"}, "the measure 'a' has neither an expression nor a rule"),
+        (
+            {"name": "a", "rule": "b", "object": "carts"},
+            "the measure 'a' is about an unknown object",
+        ),
+    ],
+)
+@pytest.mark.parametrize("style", ["plain", "custom"])
+def test_a_measure_that_cannot_be_taken_is_refused(entry: dict[str, Any], message: str, style: str) -> None:
+    measures = [{"name": "known", "rule": "a"}, entry]
+    block = {"measures": measures} if style == "plain" else {"customProperties": [_property("measures", measures)]}
+
+    with pytest.raises(InvalidDocument, match=message):
+        contract_from({**HEAD, "schema": [{"name": "orders"}], **block})
+
+
+def _property(name: str, value: Any) -> dict[str, Any]:
+    return {"property": name, "value": value}

@@ -15,8 +15,9 @@ from treaty.governance.lifecycle import (
     Periods,
     Status,
     check_step,
-    due_status,
+    line_status,
     parse_status,
+    status_on,
     timetable,
 )
 
@@ -98,20 +99,24 @@ def test_the_periods_are_settings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "today", "due"),
+    ("recorded", "today", "status"),
     [
-        ("deprecated", date(2026, 2, 1), None),
-        ("deprecated", date(2026, 2, 2), Status.SUNSET),
-        ("sunset", date(2027, 1, 1), None),
-        ("active", date(2026, 1, 2), None),
-        ("active", date(2026, 1, 3), Status.DEPRECATED),
-        ("draft", date(2027, 1, 1), None),
+        ("deprecated", date(2026, 2, 1), "deprecated"),
+        ("deprecated", date(2026, 2, 2), "sunset"),
+        ("sunset", date(2027, 1, 1), "sunset"),
+        ("active", date(2026, 1, 2), "active"),
+        ("active", date(2026, 1, 3), "deprecated"),
+        ("active", date(2026, 2, 2), "sunset"),
+        ("draft", date(2027, 1, 1), "draft"),
+        ("archived", date(2027, 1, 1), "archived"),
     ],
 )
 def test_the_calendar_deprecates_and_sunsets_what_was_announced_and_never_retires_it(
-    status: str, today: date, due: Status | None
+    recorded: str, today: date, status: str
 ) -> None:
-    assert due_status(Status(status), timetable(None, ANNOUNCED, Periods()), today) is due
+    days = timetable(None, ANNOUNCED, Periods())
+
+    assert status_on(Status(recorded), days.announced, days.sunset, today) is Status(status)
 
 
 @pytest.mark.parametrize(("text", "status"), [(None, "draft"), ("proposed", "draft"), ("active", "active")])
@@ -122,3 +127,19 @@ def test_a_status_is_read_from_a_document(text: str | None, status: str) -> None
 def test_an_unknown_status_names_the_known_ones() -> None:
     with pytest.raises(InvalidDocument, match="use one of: draft, active, deprecated"):
         parse_status("living")
+
+
+@pytest.mark.parametrize(
+    ("statuses", "line"),
+    [
+        (["deprecated", "active"], "deprecated"),
+        (["draft", "active"], "active"),
+        (["active", "deprecated"], "active"),
+        (["archived", "active"], "active"),
+        (["retired", "sunset"], "sunset"),
+        (["draft", "retired"], "draft"),
+        (["retired", "archived"], "retired"),
+    ],
+)
+def test_the_status_of_a_line_is_that_of_its_highest_released_version(statuses: list[str], line: str) -> None:
+    assert line_status([Status(status) for status in statuses]) is Status(line)

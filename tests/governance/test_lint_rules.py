@@ -9,8 +9,9 @@ import pytest
 
 from tests.documents import CASES, loaded
 from treaty.contracts.findings import Finding
+from treaty.contracts.paths import parse_path
 from treaty.contracts.text import read_document
-from treaty.governance.lint import RULES, LintSettings, lint
+from treaty.governance.lint import RULES, LintSettings, Readers, lint
 
 TODAY = date(2026, 1, 15)
 
@@ -24,7 +25,10 @@ def _cases(part: str) -> list[Any]:
 
 
 def _findings(rule: str, case: dict[str, Any]) -> list[Finding]:
-    report = lint(loaded(case["document"]), LintSettings(), TODAY)
+    declared = case.get("readers")
+    fields = tuple(parse_path(field) for listed in (declared or {}).values() for field in listed)
+    readers = None if declared is None else Readers(tuple(declared), fields)
+    report = lint(loaded(case["document"]), LintSettings(), TODAY, readers)
     return [finding for finding in report.findings if finding.id == rule]
 
 

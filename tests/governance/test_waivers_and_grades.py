@@ -94,3 +94,11 @@ def test_wrong_settings_say_what_to_write_instead(rules: dict[str, Any], waivers
 
 def test_the_score_is_the_share_of_fields_that_explain_themselves() -> None:
     assert (_lint().score, _lint().explainable, _lint().fields) == (50, 1, 2)
+
+
+@pytest.mark.parametrize("rule", ["quality-sql-hostile", "link-unsafe"])
+def test_a_rule_that_registries_apply_can_be_neither_changed_nor_waived(rule: str) -> None:
+    with pytest.raises(InvalidDocument, match=r"cannot be changed in lint\.rules: registries apply it too"):
+        parse_lint_settings({rule: "off"}, [])
+    with pytest.raises(InvalidDocument, match="in a waiver"):
+        parse_lint_settings({}, [{**WAIVER, "rule": rule}])

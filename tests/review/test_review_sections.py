@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from tests.review.branch_builder import reviewed, rules
+from treaty.consumers.subscription_files import DeclaredSubscription
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.errors import Unavailable
-from treaty.review import Affected, ContractReview, Document, RegistryAnswer, Section, Step
+from treaty.review import Affected, ContractReview, Document, LineOutlook, RegistryAnswer, Section, Step
 
 ID: dict[str, Any] = {"name": "order_id", "logicalType": "string", "required": True, "description": "Minted once."}
 TOTAL: dict[str, Any] = {
@@ -78,6 +79,33 @@ def test_a_derived_contract_is_affected_by_the_fields_it_uses() -> None:
 
     assert [(party.name, party.kind, party.fields, party.known_from) for party in one.affected] == [
         ("sales@1", "line", ("total",), "sales.yaml")
+    ]
+
+
+NET: dict[str, Any] = {"name": "net", "logicalType": "number"}
+FROM_TOTAL = {"transformSourceObjects": ["orders"], "transformLogic": "total * 0.81"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"fields": [ID, NET], "lineage": [{"contract": "orders@1", "mappings": {"net": ["total"]}}]},
+        {"fields": [ID, {**NET, **FROM_TOTAL}]},
+    ],
+    ids=["declared", "stated by properties"],
+)
+def test_consumer_behind_a_derived_contract_is_affected_by_field(made: dict[str, Any]) -> None:
+    readers = "subscriptions:\n" + "".join(
+        f"  - {{consumer: {name}, line: sales@1, class: external_regulatory, fields: [{field}], contact: '#{name}'}}\n"
+        for name, field in (("regulator", "net"), ("auditor", "id"))
+    )
+    files = {"sales.yaml": {"id": "sales", **made}, "readers.yaml": readers}
+
+    one = _only({"orders.yaml": V1, **files}, {"orders.yaml": BROKEN, **files})
+
+    assert [(party.name, party.effect, party.contact, party.path) for party in one.affected] == [
+        ("regulator", "hit", "#regulator", ("orders@1", "sales@1", "regulator")),
+        ("sales@1", "hit", "#checkout", ()),
     ]
 
 
@@ -194,6 +222,10 @@ class Desk:
     def removal(self, contract: Contract) -> RegistryAnswer:
         """Answer, or not."""
         return self._answer(contract.id)
+
+    def outlook(self, declared: DeclaredSubscription) -> LineOutlook | None:
+        """Know no line."""
+        return None
 
     def _answer(self, name: str) -> RegistryAnswer:
         self.asked.append(name)

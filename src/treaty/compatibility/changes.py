@@ -31,7 +31,8 @@ class Breaks(StrEnum):
 class Change:
     """A term that differs between two contracts: its kind, direction, values and path.
 
-    `has_default` tells of an added, removed or renamed field whether a reader that misses it has a default for it.
+    `has_default` tells of an added, removed or renamed field whether a reader that misses it has a default for it;
+    `declared_by` is the team that declared a change of meaning editorial.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class Change:
     field: str | None = None
     subject: str | None = None
     has_default: bool = False
+    declared_by: str | None = None
 
     @property
     def path(self) -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import permutations
 
 from treaty.compatibility.changes import Change, Changes, Direction
 from treaty.compatibility.kinds import fields as field_kinds
 from treaty.compatibility.kinds import kind_for
 from treaty.compatibility.kinds import objects as object_kinds
-from treaty.compatibility.kinds.meaning import classify_meaning
+from treaty.compatibility.kinds.meaning import classify_meaning, classify_wording
 from treaty.compatibility.kinds.objects import object_renamed
 from treaty.compatibility.pairing import pair
 from treaty.compatibility.terms import CONTRACT_TERMS, FIELD_TERMS, OBJECT_TERMS, Term
 from treaty.contracts.foreign import AVRO_DEFAULT_KEY
-from treaty.contracts.model import Contract, Field, Form, SchemaObject, key_names
+from treaty.contracts.model import Contract, Field, Form, SchemaObject, key_position
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.versions import UNVERSIONED
 
@@ -47,7 +48,7 @@ def diff_files(before: Sequence[Contract], after: Sequence[Contract], name: str)
 
 
 def combine_contracts(contracts: Sequence[Contract], name: str) -> Contract:
-    """Return one contract with the objects of all; an object name that is not unique gets the id of its contract."""
+    """Return one contract with the objects of all; a name that is not unique is prefixed with the contract id."""
     names = Counter(item.name for contract in contracts for item in contract.schema)
     objects = tuple(
         item if names[item.name] == 1 else replace(item, name=f"{contract.id}.{item.name}")
@@ -61,7 +62,8 @@ def combine_contracts(contracts: Sequence[Contract], name: str) -> Contract:
 
 def _contract_changes(before: Contract, after: Contract) -> Iterator[Change]:
     for term in CONTRACT_TERMS:
-        yield from _term_changes(term, before, after, default_subject=term.name.rpartition(".")[2])
+        for change in _term_changes(term, before, after, default_subject=term.name.rpartition(".")[2]):
+            yield classify_wording(change, before, after)
 
 
 def _object_changes(before: Contract, after: Contract) -> Iterator[Change]:
@@ -97,12 +99,25 @@ def _key_changes(
     before: Sequence[Field], after: Sequence[Field], subject: str, field: str | None = None
 ) -> Iterator[Change]:
     """Compare the keys of an object or a nested object; a key field with a declared rename is the same field."""
-    old, new = key_names(before), key_names(after)
+    old, new = _key_positions(before), _key_positions(after)
     if not old and not new:
         return
-    renamed = {one.name: other.name for one, other in pair(before, after).both}
-    if tuple(renamed.get(name, name) for name in old) != new:
-        yield Change(object_kinds.primary_key_changed.id, Direction.REPLACED, old, new, field, subject)
+    renamed = {one.name: other.name or "" for one, other in pair(before, after).both}
+    if not _is_same_key({renamed.get(name, name): place for name, place in old.items()}, new):
+        yield Change(object_kinds.primary_key_changed.id, Direction.REPLACED, tuple(old), tuple(new), field, subject)
+
+
+def _key_positions(fields: Sequence[Field]) -> dict[str, float]:
+    """Return the key fields with their positions, in key order; by name where the positions leave the order open."""
+    positions = sorted((key_position(field), field.name or "") for field in fields if field.primary_key)
+    return {name: position for position, name in positions}
+
+
+def _is_same_key(old: Mapping[str, float], new: Mapping[str, float]) -> bool:
+    """Whether two keys have the same fields, and no two of them in the opposite order."""
+    return old.keys() == new.keys() and not any(
+        old[one] < old[other] and new[one] > new[other] for one, other in permutations(old, 2)
+    )
 
 
 def field_changes(before: Sequence[Field], after: Sequence[Field], parent: FieldPath) -> Iterator[Change]:

@@ -18,6 +18,7 @@ _KEYS = {
     "contract.ordering": "ordering",
     "contract.delivery": "delivery",
     "contract.latency": "latency",
+    "contract.measures": "measures",
     "contract.change_policy": "change_policy",
     "contract.deprecation": "deprecation",
     "contract.servers": "servers",

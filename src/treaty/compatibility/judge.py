@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from semver import Version
 
 from treaty.compatibility.changes import Breaks, Change, Changes
 from treaty.compatibility.diff import diff
+from treaty.compatibility.exchanges import Exchanges, find_exchanges
 from treaty.compatibility.grading import Grading
 from treaty.compatibility.kinds import KINDS, Grade, checks, describe
 from treaty.compatibility.modes import DEFAULT_MODE, Mode
@@ -58,6 +59,8 @@ class Verdict:
     declared_bump: Bump | None
     required_version: str | None
     semantics: Semantics = Semantics.CONTRACT
+    excused: frozenset[tuple[str, str | None]] = frozenset()
+    """Kinds and fields of changes that a waiver sets aside: they stay findings, but do not block."""
 
     @lazy
     def findings(self) -> tuple[Finding, ...]:
@@ -108,7 +111,7 @@ class Verdict:
     @property
     def admissible(self) -> bool:
         """Whether the version may be registered: nothing requires MAJOR, or it opens a line with a migration plan."""
-        blocking = {finding.id for finding in self.errors}
+        blocking = {finding.id for finding in self.errors if (finding.id, finding.path) not in self.excused}
         if self.opens_line and self.has_plan:
             blocking -= {item.change.kind for item in self.judged}
         return not blocking
@@ -126,7 +129,8 @@ def judge(
     """
     before, after = changes.before, changes.after
     effective = effective_mode(mode, before, after)
-    judged = tuple(_judged(change, effective, grading, semantics) for change in changes)
+    exchanges = find_exchanges(before, after)
+    judged = tuple(_judged(change, effective, grading, semantics, exchanges) for change in changes)
     required = max((item.grade.bump for item in judged), default=Bump.NONE)
     declared, needed = _versions(before, after, required)
     return Verdict(
@@ -140,6 +144,32 @@ def judge(
         needed,
         semantics,
     )
+
+
+def excuse(verdict: Verdict, waived: Mapping[tuple[str, str | None], str]) -> Verdict:
+    """Return a verdict in which waived changes, by kind and field, require no version and no migration plan.
+
+    They stay in the verdict, with the text of their waiver, because consumers are still affected by them.
+    """
+    if verdict.before is None or not waived:
+        return verdict
+    left = [item for item in verdict.judged if (item.change.kind, item.change.field) not in waived]
+    required = max((item.grade.bump for item in left), default=Bump.PATCH)
+    declared, needed = _versions(verdict.before, verdict.after, required)
+    return replace(
+        verdict,
+        judged=tuple(_with_text(item, waived.get((item.change.kind, item.change.field))) for item in verdict.judged),
+        checks=tuple(
+            _checks(verdict.before, verdict.after, verdict.mode, required, declared, needed, verdict.semantics)
+        ),
+        required_bump=required,
+        required_version=needed,
+        excused=frozenset(waived),
+    )
+
+
+def _with_text(item: Judged, text: str | None) -> Judged:
+    return item if text is None else replace(item, message=f"{item.message}; {text}")
 
 
 def judge_first(after: Contract, mode: Mode = DEFAULT_MODE) -> Verdict:
@@ -189,11 +219,13 @@ def merge_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
     )
 
 
-def _judged(change: Change, mode: Mode, grading: Grading, semantics: Semantics) -> Judged:
+def _judged(change: Change, mode: Mode, grading: Grading, semantics: Semantics, exchanges: Exchanges | None) -> Judged:
     change = grading.classify(change)
-    regraded = semantics.regrade(change)
+    exchange = exchanges.regrade(change) if exchanges else None
+    regraded = exchange or semantics.regrade(change)
     grade = grading.of(change, regraded.grade if regraded else None)
-    if KINDS[change.kind].always or grade.breaks & mode.forbids:
+    breaks_clients = exchange is not None and grade.bump is Bump.MAJOR and mode is not Mode.NONE
+    if KINDS[change.kind].always or grade.breaks & mode.forbids or breaks_clients:
         severity = Severity.ERROR
     elif mode is not Mode.NONE and (grade.breaks or grade.caution):
         severity = Severity.WARNING

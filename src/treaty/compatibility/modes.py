@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from treaty.compatibility.changes import Breaks
 from treaty.errors import InvalidDocument
+from treaty.suggestions import choose
 
 
 class Mode(StrEnum):
@@ -57,4 +58,4 @@ def parse_mode(text: str) -> Mode:
     try:
         return Mode(text.lower())
     except ValueError:
-        raise InvalidDocument(f"unknown compatibility mode {text!r}; use one of: {', '.join(Mode)}") from None
+        raise InvalidDocument(f"unknown compatibility mode {text!r}; {choose(text, Mode)}") from None

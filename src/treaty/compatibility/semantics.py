@@ -22,9 +22,18 @@ class Semantics(StrEnum):
 
     CONTRACT = "contract"
     AVRO = "avro"
+    PROTOBUF = "protobuf"
+    JSON_SCHEMA = "json-schema"
+
+    @property
+    def compares_schemas(self) -> bool:
+        """Whether the schemas themselves are compared, as a schema registry does; see `schema_verdict`."""
+        return self in (Semantics.PROTOBUF, Semantics.JSON_SCHEMA)
 
     def regrade(self, change: Change) -> Regraded | None:
         """Return the grade and message of a change under these semantics; None if the table of kinds decides."""
+        if self.compares_schemas:
+            raise InvalidDocument(f"{self} compares schemas, not contracts; use judge_schemas")
         rule = _PROFILES[self].get((change.kind, change.direction))
         return None if rule is None else rule(change)
 
@@ -115,4 +124,6 @@ _AVRO: Mapping[tuple[str, Direction], Rule] = {
 _PROFILES: Mapping[Semantics, Mapping[tuple[str, Direction], Rule]] = {
     Semantics.CONTRACT: {},
     Semantics.AVRO: _AVRO,
+    Semantics.PROTOBUF: {},
+    Semantics.JSON_SCHEMA: {},
 }

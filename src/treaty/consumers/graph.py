@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
-from itertools import count
+from typing import TypeAlias
 
 from rustworkx import PyDiGraph
 
@@ -17,11 +18,15 @@ from treaty.consumers.dependencies import (
     PublishedBy,
     Reach,
     Reads,
+    dependent,
     node_sort_key,
 )
 from treaty.consumers.subscriptions import Subscription
 from treaty.contracts.versions import Line
 from treaty.errors import NotFound
+
+Arrivals: TypeAlias = Mapping[Node, tuple[int, Node]]
+"""Nodes with their distance and the node before them."""
 
 
 class DependencyGraph:
@@ -41,14 +46,35 @@ class DependencyGraph:
         self._subscribed: dict[tuple[str, Line], int] = {}  # the edge of each consumer and line
         self._declared: set[Line] = set()
         self._lines: defaultdict[str, set[Line]] = defaultdict(set)  # by contract
+        self._hidden: frozenset[int] = frozenset()
+
+    def without(self, contracts: Iterable[str]) -> DependencyGraph:
+        """Return a view of this graph without the lines of some contracts and the consumers with their names.
+
+        The view shares the nodes and edges of the graph; use it for queries, under the same lock.
+        """
+        hidden: list[Node] = []
+        for name in contracts:
+            hidden += [*self._lines.get(name, ()), Consumer(name)]
+        view = copy(self)
+        view._hidden = frozenset(self._places[node] for node in hidden if node in self._places)
+        return view if view._hidden else self
 
     def __contains__(self, node: object) -> bool:
-        return node in self._places
+        place = self._places.get(node)  # type: ignore[call-overload]
+        return place is not None and place not in self._hidden
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes, in insertion order."""
-        return tuple(self._places)
+        """All nodes, in insertion order; a consumer is left out with the last line that it reads."""
+        if not self._hidden:
+            return tuple(self._places)
+        return tuple(node for node, place in self._places.items() if self._is_shown(node, place))
+
+    def _is_shown(self, node: Node, place: int) -> bool:
+        if place in self._hidden:
+            return False
+        return isinstance(node, Line) or not self._hidden.issuperset(self._graph.successor_indices(place))
 
     def put_subscription(self, subscription: Subscription) -> None:
         """Add a subscription, or replace the one of the same consumer and line."""
@@ -90,29 +116,53 @@ class DependencyGraph:
     def readers_of(self, line: Line) -> tuple[Subscription, ...]:
         """Return the subscriptions to a line, by consumer."""
         edges = self._graph.in_edges(self._known(line))
-        subscriptions = [edge.subscription for _, _, edge in edges if isinstance(edge, Reads)]
+        subscriptions = [
+            edge.subscription for place, _, edge in edges if isinstance(edge, Reads) and place not in self._hidden
+        ]
         return tuple(sorted(subscriptions, key=lambda subscription: subscription.consumer))
+
+    def subscriptions_on(self, reach: Reach, nodes: Iterable[Node]) -> dict[Node, Subscription]:
+        """Return the subscription through which each consumer among some nodes is reached."""
+        result: dict[Node, Subscription] = {}
+        for node in nodes:
+            via = reach.via_of(node)
+            if not isinstance(node, Consumer) or not isinstance(via, Line):
+                continue
+            edge = self._graph.get_edge_data_by_index(self._subscribed[node.name, via])
+            if isinstance(edge, Reads):
+                result[node] = edge.subscription
+        return result
 
     def made_from(self, line: Line) -> tuple[MadeFrom, ...]:
         """Return the edges of lines that are derived from a line, sorted by line."""
         edges = self._graph.in_edges(self._known(line))
-        sources = [edge for _, _, edge in edges if isinstance(edge, MadeFrom)]
+        sources = [edge for place, _, edge in edges if isinstance(edge, MadeFrom) and place not in self._hidden]
         return tuple(sorted(sources, key=lambda source: (source.line, [str(field) for field in source.fields])))
+
+    def dependents_of(self, node: Node) -> tuple[Dependency, ...]:
+        """Return the edges of everything that depends directly on a node."""
+        edges = self._graph.in_edges(self._known(node))
+        return tuple(edge for place, _, edge in edges if place not in self._hidden)
 
     def neighbours_of(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes one step away in either direction."""
         place = self._known(node)
-        near = {*self._graph.successor_indices(place), *self._graph.predecessor_indices(place)}
+        near = {*self._graph.successor_indices(place), *self._graph.predecessor_indices(place)} - self._hidden
         return tuple(self._graph[neighbour] for neighbour in sorted(near, key=self._names.__getitem__))
 
     def degree_of(self, node: Node) -> int:
         """Return the number of edges of a node; 0 if it is not in the graph."""
         place = self._places.get(node)
-        return 0 if place is None else self._graph.in_degree(place) + self._graph.out_degree(place)
+        if place is None or place in self._hidden:
+            return 0
+        if not self._hidden:
+            return self._graph.in_degree(place) + self._graph.out_degree(place)
+        ends = [*(edge[0] for edge in self._graph.in_edges(place)), *(edge[1] for edge in self._graph.out_edges(place))]
+        return sum(end not in self._hidden for end in ends)
 
     def dependencies_among(self, nodes: Iterable[Node]) -> tuple[Dependency, ...]:
         """Return all edges between some nodes."""
-        places = [place for place in map(self._places.get, nodes) if place is not None]
+        places = [place for place in map(self._places.get, nodes) if place is not None and place not in self._hidden]
         chosen = set(places)
         edges = (edge for place in places for edge in self._graph.out_edges(place))
         return tuple(dependence for _, upstream, dependence in edges if upstream in chosen)
@@ -122,13 +172,41 @@ class DependencyGraph:
         nearby = self._graph.successor_indices
         return self._reach(node, nearby(self._known(node)), nearby, depth)
 
-    def downstream_of(self, node: Node, depth: int | None = None, through: Collection[Node] | None = None) -> Reach:
-        """Return all nodes that depend on a node, at most `depth` steps away; `through` limits the first step."""
+    def downstream_of(self, node: Node, depth: int | None = None) -> Reach:
+        """Return all nodes that depend on a node, at most `depth` steps away."""
         nearby = self._graph.predecessor_indices
-        first: Iterable[int] = nearby(self._known(node))
-        if through is not None:
-            first = {self._places[line] for line in through if line in self._places}.intersection(first)
-        return self._reach(node, first, nearby, depth)
+        return self._reach(node, nearby(self._known(node)), nearby, depth)
+
+    def spread_from(self, origin: Node, reached: Arrivals, passing: Arrivals) -> Reach:
+        """Return the nodes that are reached, and all nodes downstream of the passing ones."""
+        start = self._known(origin)
+        given: defaultdict[int, list[tuple[int, int, bool]]] = defaultdict(list)
+        for arrivals, passes in ((passing, True), (reached, False)):
+            for node, (distance, previous) in arrivals.items():
+                given[distance].append((self._places[node], self._places[previous], passes))
+        last = max(given, default=0)
+        via, passed = {start: start}, {start}
+        layers: list[list[int]] = []
+        expanding: list[int] = []
+        while expanding or len(layers) < last:
+            found = given[len(layers) + 1]
+            found += [
+                (far, near, True)
+                for near in expanding
+                for far in self._graph.predecessor_indices(near)
+                if far not in self._hidden
+            ]
+            layer, expanding = [], []
+            for place, before, passes in found:
+                if place not in via:
+                    via[place] = before
+                    layer.append(place)
+                if passes and place not in passed:
+                    passed.add(place)
+                    expanding.append(place)
+            layers.append(sorted(layer, key=self._names.__getitem__))
+            expanding.sort(key=self._names.__getitem__)
+        return self._to_reach(origin, layers, via)
 
     def _reach(
         self, origin: Node, first: Iterable[int], nearby: Callable[[int], Iterable[int]], depth: int | None
@@ -136,28 +214,30 @@ class DependencyGraph:
         """Breadth-first search with each layer sorted by name, so that the first of equal paths is chosen."""
         start = self._places[origin]
         via = {start: start}
-        reached: list[int] = []
-        distances: list[int] = []
+        hidden = self._hidden
+        layers: list[list[int]] = []
         layer = [start]
-        for distance in count(1) if depth is None else range(1, depth + 1):
+        while layer and (depth is None or len(layers) < depth):
             order: list[int] = []
             for near in layer:
                 for far in first if near == start else nearby(near):
-                    if far not in via:
+                    if far not in via and far not in hidden:
                         via[far] = near
                         order.append(far)
-            if not order:
-                break
             layer = sorted(order, key=self._names.__getitem__)
-            reached += layer
-            distances += [distance] * len(layer)
+            layers.append(layer)
+        return self._to_reach(origin, layers, via)
+
+    def _to_reach(self, origin: Node, layers: list[list[int]], via: Mapping[int, int]) -> Reach:
         node_at = self._graph.get_node_data
-        vias = (via[place] for place in reached)
-        return Reach(origin, tuple(map(node_at, reached)), tuple(distances), tuple(map(node_at, vias)))
+        places = [place for layer in layers for place in layer]
+        distances = tuple(distance for distance, layer in enumerate(layers, 1) for _ in layer)
+        vias = (via[place] for place in places)
+        return Reach(origin, tuple(map(node_at, places)), distances, tuple(map(node_at, vias)))
 
     def _known(self, node: Node) -> int:
         place = self._places.get(node)
-        if place is None:
+        if place is None or place in self._hidden:
             raise NotFound(f"{node} is not in the dependency graph; register the line or add a subscription first")
         return place
 
@@ -248,7 +328,7 @@ def endpoints(dependence: Dependency) -> tuple[Node, Node]:
     """Return the upstream and the downstream node of an edge."""
     match dependence:
         case Reads(subscription):
-            return subscription.line, Consumer(subscription.consumer)
+            return subscription.line, dependent(dependence)
         case MadeFrom(line, upstream):
             return upstream, line
         case PublishedBy(line, consumer):

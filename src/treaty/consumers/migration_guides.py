@@ -63,7 +63,7 @@ class _GuideWriter:
             line_of(self.path.after),
             tuple(field for field in fields if field.todo),
             tuple(field.before for field in fields if not field.todo),
-            tuple(str(field) for field in subscription.fields if not any(_touch(field, path) for path in known)),
+            tuple(str(field) for field in subscription.fields if not any(field.touches(path) for path in known)),
             tuple(change.message for change in self.changes.all if change.change.field is None),
             tuple(examples),
             self.by,
@@ -125,11 +125,7 @@ def _leaves(steps: Iterable[Step]) -> Iterator[Step]:
 
 
 def _is_read(step: Step, fields: tuple[FieldPath, ...]) -> bool:
-    return not fields or any(_touch(field, step.target) for field in fields)
-
-
-def _touch(field: FieldPath, target: FieldPath) -> bool:
-    return field.covers(target) or target.covers(field)
+    return not fields or any(field.touches(step.target) for field in fields)
 
 
 def _type(field: Field) -> str:

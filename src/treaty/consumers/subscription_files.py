@@ -1,4 +1,4 @@
-"""Reads subscriptions that are declared in files of a repository, for use without a registry."""
+"""Reads subscriptions that are declared in files of a repository, to review a branch or to register them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ from treaty.contracts.text import Limits, ParsedDocument, read_document
 from treaty.contracts.text.limits import INVALID_DOCUMENT
 from treaty.contracts.validation import raise_if_any
 from treaty.contracts.values import Json
-from treaty.contracts.versions import parse_line
+from treaty.contracts.versions import Line, parse_line, try_parse_version
 from treaty.errors import InvalidDocument
 
 _SUBSCRIPTIONS_KEY = re.compile(rb"""^[\s{]*["']?subscriptions["']?\s*:""", re.MULTILINE)
 _AT_TOP = ("subscriptions",)
-TEXTS = ("consumer", "line", "class", "purpose", "latency", "contact", "team")
+TEXTS = ("consumer", "line", "class", "purpose", "latency", "contact", "team", "version")
 _NEEDED = ("consumer", "line", "class")
 FIELDS = "fields"
 
 
 @dataclass(frozen=True)
 class DeclaredSubscription:
-    """A subscription and the place of its declaration."""
+    """A subscription and the place of its declaration; `version` is the one that the consumer was built for."""
 
     subscription: Subscription
     place: Place
+    team: str | None = None
+    version: str | None = None
 
 
 def looks_like_subscriptions(content: bytes) -> bool:
@@ -91,7 +93,20 @@ def _declared(reading: ParsedDocument, index: int, entry: Mapping[str, Any]) -> 
             INVALID_DOCUMENT, Severity.ERROR, message, place=place, hint="see: treaty consumer subscribe --help"
         )
         raise InvalidDocument(f"{place}: {message}", (finding,)) from None
-    return DeclaredSubscription(subscription, place)
+    return DeclaredSubscription(subscription, place, entry.get("team"), _version(entry, subscription.line, place))
+
+
+def _version(entry: Mapping[str, Any], line: Line, place: Place) -> str | None:
+    text: str | None = entry.get("version")
+    if text is None:
+        return None
+    version = try_parse_version(text)
+    if version is None or version.major != line.major:
+        message = f"{text!r} is not a version of {line}"
+        hint = f"write the version that the consumer was built for, such as {line.major}.2.0"
+        finding = Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=place, hint=hint)
+        raise InvalidDocument(f"{place}: {message}", (finding,))
+    return text
 
 
 def _problem(reading: ParsedDocument, pointer: tuple[str | int, ...], message: str, hint: str) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 
 from treaty.contracts.paths import FieldPath, parse_path
@@ -53,6 +54,21 @@ class Subscription:
     purpose: str | None = None
     latency: str | None = None
     contact: str | None = None
+    is_confirmed: bool = True
+    """Whether the consumer's own team declared or confirmed it."""
+    confirm_by: date | None = None
+    """The last day to confirm it, if the owners of the contract challenged it."""
+    is_observed: bool = False
+    """Whether there is no subscription: the consumer was only seen reading the line."""
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a breaking change waits for it: only confirmed consumers of a critical class hold one up."""
+        return self.consumer_class.is_critical and self.is_confirmed
+
+    def counts(self, today: date) -> bool:
+        """Return whether it counts as a dependency: not if it was challenged, and not confirmed in time."""
+        return self.is_confirmed or self.confirm_by is None or today <= self.confirm_by
 
     @property
     def fields_known(self) -> bool:

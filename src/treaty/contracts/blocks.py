@@ -8,6 +8,7 @@ from typing import Any
 
 from treaty.contracts.frozen import build_frozen
 from treaty.contracts.owners import Owner
+from treaty.contracts.requirements import Requirement, parse_requirement
 from treaty.contracts.schemas import block_names, fits_block, fits_field_key
 from treaty.contracts.values import EMPTY, FrozenMap, thaw
 
@@ -50,11 +51,13 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class ChangelogEntry:
-    """The changes of one version."""
+    """The changes of one version; `editorial` is the statement of `owner` that it only rewords an event's meaning."""
 
     version: str
     changes: tuple[str, ...]
     date: str | None = None
+    editorial: bool = False
+    owner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +121,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A contract or source that this contract is derived from."""
+    """A contract or source that this contract is derived from; all paths are texts.
+
+    `mappings` names the upstream fields that each field is computed from, `fields` those that are used otherwise.
+    """
 
     contract: str | None = None
     source: str | None = None
     fields: tuple[str, ...] = ()
+    mappings: FrozenMap = EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +138,56 @@ class Exclusion:
 
     what: str
     why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who may read a contract that is not open to everyone: its owners, these teams, and the teams of these domains."""
+
+    teams: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The teams and domains, each with its kind."""
+        return frozenset((*(f"team {name}" for name in self.teams), *(f"domain {name}" for name in self.domains)))
+
+    def __str__(self) -> str:
+        return ", ".join(sorted(self.names)) or "private"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The value that a measure must not exceed (`at_most`) or fall below (`at_least`); one of them is set."""
+
+    at_most: float | None = None
+    at_least: float | None = None
+
+    def __str__(self) -> str:
+        return f"at most {self.at_most:g}" if self.at_most is not None else f"at least {self.at_least:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticMeasure:
+    """A number that says what the data means for the business: by an SQL expression, or by a quality rule."""
+
+    name: str
+    meaning: str | None = None
+    expression: str | None = None
+    rule: str | None = None
+    object: str | None = None
+    unit: str | None = None
+    target: Target | None = None
+    owner: str | None = None
+
+    @property
+    def sql(self) -> str | None:
+        """The expression without blanks that mean nothing in SQL."""
+        return None if self.expression is None else " ".join(self.expression.split())
+
+    def __str__(self) -> str:
+        target = f"{self.target} {self.unit or ''}".rstrip() if self.target else "no target"
+        return f"{target}: rule {self.rule}" if self.rule else f"{target}: {self.sql}"
 
 
 @dataclass(frozen=True)
@@ -147,13 +204,19 @@ class Blocks:
     ordering: Ordering | None = None
     latency: Latency | None = None
     tier: str | None = None
+    sharing: str | None = None
     parent: str | None = None
+    effective_from: str | None = None
+    require: tuple[Requirement, ...] = ()
     expires: str | None = None
     exclusions: tuple[Exclusion, ...] = ()
+    measures: tuple[SemanticMeasure, ...] = ()
     content: str | None = None
     event: Event | None = None
     source_authority: str | None = None
     lineage: tuple[Upstream, ...] = ()
+    visibility: Audience | None = None
+    """None if everyone who may read the registry may read the contract."""
 
 
 def _consumer(value: Mapping[str, Any]) -> IntendedConsumer:
@@ -180,6 +243,15 @@ def _exclusion(value: Any) -> Exclusion:
     return Exclusion(value) if isinstance(value, str) else Exclusion(**value)
 
 
+def _measure(value: Mapping[str, Any]) -> SemanticMeasure:
+    target = value.get("target")
+    return SemanticMeasure(**{**value, "target": None if target is None else Target(**target)})
+
+
+def _audience(value: Any) -> Audience:
+    return Audience() if value == "private" else Audience(**value)
+
+
 def _owners(value: Iterable[Mapping[str, Any]]) -> tuple[Owner, ...]:
     return tuple([Owner(item["team"], item.get("contact")) for item in value])
 
@@ -195,9 +267,16 @@ _READERS: dict[str, Any] = {
     "ordering": _ordering,
     "latency": lambda value: Latency(**value),
     "exclusions": lambda value: tuple(map(_exclusion, value)),
+    "measures": lambda value: tuple(map(_measure, value)),
     "event": lambda value: Event(**value),
+    "require": lambda value: tuple(map(parse_requirement, value)),
     "lineage": lambda value: tuple(Upstream(**item) for item in value),
+    "visibility": _audience,
 }
+
+
+EDGE = "edge"
+"""The scope of a contract for single consumers, which needs an expiry."""
 
 
 def blocks_in(custom_properties: Iterable[FrozenMap] | None, plain_keys: tuple[str, ...] = ()) -> Blocks:
@@ -213,6 +292,8 @@ def blocks_in(custom_properties: Iterable[FrozenMap] | None, plain_keys: tuple[s
         if name in plain_keys or fits_block(name, thaw(entry.get("value"))):
             value = entry["value"]
             blocks[name] = _READERS[name](value) if name in _READERS else value
+    if blocks.get("tier") == EDGE:  # older documents state the scope of sharing as a tier
+        blocks |= {"tier": "product", "sharing": blocks.get("sharing", EDGE)}
     return build_frozen(Blocks, blocks)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from difflib import get_close_matches
 from typing import TypeAlias
 
 from treaty.contracts.findings import Finding, PlaceOf, Pointer
@@ -12,6 +11,7 @@ from treaty.contracts.paths import parse_path
 from treaty.contracts.validation import finding_at
 from treaty.contracts.values import Json, abbreviate
 from treaty.errors import InvalidDocument
+from treaty.suggestions import similar_names
 
 _ENDS = ("field", "from", "to")
 _NEW_FIELD_KEYS = ("sql", "default")
@@ -85,5 +85,5 @@ def _check_names(entry: Mapping[str, Json], known: Collection[str]) -> Iterator[
 
 
 def _suggest(name: str, known: Collection[str]) -> str:
-    close = get_close_matches(name, list(known), n=3, cutoff=0.6) or sorted(known)[:_MAX_SUGGESTIONS]
+    close = similar_names(name, known) or sorted(known)[:_MAX_SUGGESTIONS]
     return f"its fields: {', '.join(close)}"

@@ -1,4 +1,4 @@
-"""Foreign constructs: what a schema of another format says and the model cannot hold, kept as opaque text.
+"""Foreign constructs: what a schema of another format states and the model cannot express, kept as opaque text.
 
 A construct is carried as a custom property of the contract, object or field it belongs to, so it survives every way
 through ODCS. Two versions are compared by the text: if it differs, the change cannot be judged.
@@ -16,7 +16,7 @@ FOREIGN_KEY = "treaty.foreign_constructs"
 """The name of the custom property that carries foreign constructs."""
 
 AVRO_DEFAULT_KEY = "avro.default"
-"""The custom property that says `none` if an Avro field may be null and has no default; otherwise it is null."""
+"""The custom property that is `none` if an Avro field may be null and has no default; otherwise it is null."""
 
 CustomProperties = tuple[FrozenMap, ...] | None
 

@@ -105,8 +105,15 @@ _CONTRACT_KEY_IN_ONE_LINE = re.compile(
 )
 
 
+_API_KEY = re.compile(rb"""^\s*\{?\s*["']?(?:openapi|asyncapi)["']?\s*:\s*["']?[23]\.\d""", re.MULTILINE)
+"""The version of an OpenAPI or AsyncAPI document, whose schemas may have the keys of a contract."""
+_MAX_HEAD = 2_000
+
+
 def looks_like_contract_file(content: bytes) -> bool:
     """Return whether a YAML or JSON file is meant to be a contract, judging by its keys; the file may be invalid."""
+    if _API_KEY.search(content[:_MAX_HEAD]):
+        return False
     return bool(_CONTRACT_KEY.search(content) or _CONTRACT_KEY_IN_ONE_LINE.search(content))
 
 

@@ -105,7 +105,7 @@ class Field:
 
     @lazy
     def foreign(self) -> tuple[ForeignConstruct, ...]:
-        """What a foreign schema says here and the model cannot hold, sorted."""
+        """What a foreign schema states here and the model cannot express, sorted."""
         return foreign_constructs_in(self.custom_properties)
 
     @lazy
@@ -115,7 +115,7 @@ class Field:
         return tuple((mark, child) for mark, child in marked if child is not None)
 
 
-def _key_position(field: Field) -> float:
+def key_position(field: Field) -> float:
     """Return the sort position of a key field; fields without one (ODCS also writes -1) come last."""
     place = field.primary_key_position
     return float("inf") if place is None or place < 0 else place
@@ -123,8 +123,7 @@ def _key_position(field: Field) -> float:
 
 def key_names(fields: Sequence[Field]) -> tuple[str, ...]:
     """Return the names of the key fields among some fields, in key order."""
-    keys = [field for field in fields if field.primary_key]
-    keys.sort(key=_key_position)
+    keys = sorted((field for field in fields if field.primary_key), key=key_position)
     return tuple(field.name or "" for field in keys)
 
 
@@ -152,7 +151,7 @@ class SchemaObject:
 
     @lazy
     def foreign(self) -> tuple[ForeignConstruct, ...]:
-        """What a foreign schema says here and the model cannot hold, sorted."""
+        """What a foreign schema states here and the model cannot express, sorted."""
         return foreign_constructs_in(self.custom_properties)
 
     @lazy
@@ -190,7 +189,7 @@ class Contract:
 
     @lazy
     def foreign(self) -> tuple[ForeignConstruct, ...]:
-        """What a foreign schema says here and the model cannot hold, sorted."""
+        """What a foreign schema states here and the model cannot express, sorted."""
         return foreign_constructs_in(self.custom_properties)
 
     @lazy
@@ -238,3 +237,25 @@ def _inside(field: Field, path: FieldPath, pointer: Pointer) -> Iterator[tuple[F
         yield from _inside(child, path.field(child.name or ""), (*pointer, "properties", index))
     for mark, child in field.children:
         yield from _inside(child, path.into(mark), (*pointer, *_PLACES[mark]))
+
+
+def has_field(contract: Contract, path: FieldPath) -> bool:
+    """Tell whether a path exists; inside a field without declared properties every path is possible."""
+    objects = [item for item in contract.schema if path.object in (None, item.name)]
+    return any(_leads_to(item.fields, path) for item in objects)
+
+
+def _leads_to(fields: tuple[Field, ...], path: FieldPath) -> bool:
+    here: list[Field] = [Field(properties=fields)]
+    for step in path.steps:
+        if any(field.properties is None and not field.children and _may_nest(field) for field in here):
+            return True
+        if step.is_mark:
+            here = [child for field in here for mark, child in field.children if mark == step.text]
+        else:
+            here = [child for field in here for child in field.properties or () if child.name == step.text]
+    return bool(here)
+
+
+def _may_nest(field: Field) -> bool:
+    return field.type is None or field.type.name in ("object", "array", "map", "json")

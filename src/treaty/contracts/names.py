@@ -1,4 +1,4 @@
-"""Splits names of any case style or script into words."""
+"""Names: their words in any case style or script, and the characters that ids of contracts may have."""
 
 from __future__ import annotations
 
@@ -16,3 +16,12 @@ def split_words(name: str) -> tuple[str, ...]:
     for token in _TOKEN.findall(name):
         words += CAMEL.findall(token) if token.isascii() else [token]
     return tuple(word.lower() for word in words)
+
+
+ALLOWED_IN_IDS = "letters, digits and . _ - : /"
+_REFUSED_IN_IDS = frozenset("!\"$'()*,;<>[\\]^`{|}")
+
+
+def invalid_id_characters(contract_id: str) -> list[str]:
+    """Return the blanks and special characters of an id, each once, in order."""
+    return list(dict.fromkeys(each for each in contract_id if each.isspace() or each in _REFUSED_IN_IDS))

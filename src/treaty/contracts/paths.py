@@ -55,6 +55,10 @@ class FieldPath:
         same_object = self.object is None or other.object is None or self.object == other.object
         return same_object and other.steps[: len(self.steps)] == self.steps
 
+    def touches(self, other: FieldPath) -> bool:
+        """Return whether one of the two fields is the other or inside it."""
+        return self.covers(other) or other.covers(self)
+
     def __str__(self) -> str:
         prefix = f"{_quote(self.object)}:" if self.object is not None else ""
         parts: list[str] = []

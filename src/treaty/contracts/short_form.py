@@ -11,9 +11,11 @@ from treaty.contracts.blocks import owners_alone
 from treaty.contracts.field_moves import check_field_moves
 from treaty.contracts.findings import Finding, Place, PlaceOf
 from treaty.contracts.frozen import build_frozen, deferred_key
+from treaty.contracts.measure_checks import check_measures
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.odcs import LATEST_API_VERSION
 from treaty.contracts.quantities import parse_seconds
+from treaty.contracts.requirement_checks import check_requirements
 from treaty.contracts.validation import declared_twice, finding_at, raise_if_any, schema_violations
 from treaty.contracts.values import EMPTY, FrozenMap, Json, thaw
 
@@ -55,6 +57,10 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
     if blocks:
         carried = _with_blocks(carried, blocks, place_of, short_form_places(data, place_of))
     contract = _contract_of(short, carried)
+    if "require" in carried:
+        raise_if_any(list(check_requirements(carried, place_of)))
+    if "measures" in carried:
+        raise_if_any(list(check_measures(carried, place_of)))
     if "migration" in carried:
         raise_if_any(list(check_field_moves(contract, carried, short_form_places(data, place_of))))
     return contract

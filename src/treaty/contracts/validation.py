@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,13 +13,13 @@ from treaty.contracts.findings import Finding, PlaceOf, Pointer, Severity
 from treaty.contracts.text.limits import INVALID_DOCUMENT, truncate_message
 from treaty.contracts.values import Json, abbreviate
 from treaty.errors import InvalidDocument
+from treaty.suggestions import choose, similar_names
 
 KnownKeys: TypeAlias = tuple[frozenset[str], frozenset[str]]
 """The keys that a document may have at any level, and those at the top level; used for suggestions."""
 
 MAX_ERRORS = 1_000
 MAX_SHOWN_FINDINGS = 20
-MAX_KEY_LENGTH = 60
 _ECHOES = jsonschema_rs.ValidationErrorKind.UnevaluatedProperties
 _MISSING_KEY = jsonschema_rs.ValidationErrorKind.Required
 _UNKNOWN_KEYS = (
@@ -130,7 +129,7 @@ def _message_and_hint(error: Any) -> tuple[str, str | None]:
         case kinds.Enum():
             options = [str(option) for option in kind.options]
             name = _last_name(error.instance_path)
-            return f"unknown {name} {abbreviate(value)!r}", f"use one of: {', '.join(options)}"
+            return f"unknown {name} {abbreviate(value)!r}", choose(str(value), options)
         case kinds.Required():
             return f"{kind.property!r} is missing", f"add {kind.property!r}"
         case kinds.Type():
@@ -162,7 +161,7 @@ def _unknown_key(key: str, pointer: Pointer, place_of: PlaceOf, known_keys: Coll
     if key in known_keys or key == "customProperties":
         hint = "the key has no place here; move it to where it belongs, or remove it"
     else:
-        close = difflib.get_close_matches(key[:MAX_KEY_LENGTH], known_keys, n=1, cutoff=0.7)
+        close = similar_names(key, known_keys, most=1, similarity=0.7)
         hint = f"did you mean {close[0]!r}?" if close else "put your own keys into customProperties"
     where = f" at {format_pointer(pointer)}" if pointer else ""
     message = truncate_message(f"unknown key {abbreviate(key)!r}{where}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from treaty.compatibility import Change, Direction, describe
@@ -13,28 +13,20 @@ from treaty.compatibility.kinds.meaning import field_classification_changed
 from treaty.compatibility.kinds.objects import primary_key_changed
 from treaty.compatibility.terms import CONTRACT_TERMS
 from treaty.compatibility.terms.service_levels import compare_levels, level_name, parse_level
-from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.findings import Severity
+from treaty.contracts.model import Contract
 from treaty.contracts.paths import FieldPath
-from treaty.contracts.values import FrozenMap
 from treaty.contracts.versions import Bump
-from treaty.errors import InvalidDocument
+from treaty.governance.effective import INHERITED_BLOCKS, effective_contract, policy_key, required_object
+from treaty.governance.policy_chain import is_policy
+from treaty.governance.policy_rules import VIOLATED, find_breaches
 
-POLICY_TIERS = ("enterprise", "domain")
 _WEAKER = frozenset({Direction.LOOSENED, Direction.REMOVED, Direction.REPLACED})
-INHERITED = frozenset(
-    {
-        "contract.ordering",
-        "contract.delivery",
-        "contract.latency",
-        "contract.change_policy",
-        "contract.content",
-        "contract.exclusions",
-        "contract.source_authority",
-    }
-)
-"""Promises of the contract as a whole that children inherit; service levels and objects have ways of their own."""
+INHERITED = frozenset(f"contract.{name}" for name in INHERITED_BLOCKS)
+"""Contract terms that children inherit; service levels and objects have ways of their own."""
 
 _RANK = {label: rank for rank, label in enumerate(("public", "internal", "confidential", "restricted"))}
+_RANK |= {"pii: false": 0, "pii: true": 1}
 """Classifications in their order: a later one strengthens an earlier one. Any other label has no order, and binds."""
 
 
@@ -46,36 +38,31 @@ class Violation:
     kind: str
     path: str
     message: str
+    severity: Severity = Severity.ERROR
 
     def __str__(self) -> str:
         return f"{self.message} (from {self.policy})"
 
 
-def is_policy(contract: Contract) -> bool:
-    """Return whether a contract is a policy, whose terms bind the contracts that inherit from it."""
-    return contract.treaty.tier in POLICY_TIERS
-
-
-def ancestors(contract: Contract, policies: Mapping[str, Contract]) -> tuple[Contract, ...]:
-    """Return the policies that a contract inherits from, nearest first."""
-    found: list[Contract] = []
-    seen = {contract.id}
-    parent = contract.treaty.parent
-    while parent is not None:
-        if parent in seen:
-            raise InvalidDocument(f"{contract.id} inherits from itself through {parent}; remove one of these parents")
-        if parent not in policies:
-            raise InvalidDocument(f"{contract.id} inherits from {parent!r}, which is not registered; register it first")
-        seen.add(parent)
-        found.append(policies[parent])
-        parent = policies[parent].treaty.parent
-    return tuple(found)
-
-
 def find_weakened_terms(child: Contract, policies: Sequence[Contract]) -> tuple[Violation, ...]:
-    """Return every term that a contract weakens, each with the policy that states it."""
-    violations = [violation for policy in policies for violation in _against(child, policy)]
+    """Return every term that a contract weakens, each with the policy that states it.
+
+    A contract inherits what it does not state, so only what it states itself can be weaker. The rules of the policies
+    are evaluated on contracts about data.
+    """
+    effective = effective_contract(child, policies).contract
+    violations = [violation for policy in policies for violation in _against(effective, policy)]
+    if not is_policy(child):
+        violations += [violation for policy in policies for violation in _breaches(effective, policy)]
     return tuple(dict.fromkeys(violations))
+
+
+def _breaches(child: Contract, policy: Contract) -> Iterator[Violation]:
+    """Yield each part of a contract that violates a rule of a policy."""
+    for breach in find_breaches(child, policy):
+        rule = breach.requirement
+        path = breach.path or f"require.{rule.name}"
+        yield Violation(f"{policy.id} {policy.version}", VIOLATED, path, breach.message, rule.severity)
 
 
 def _against(child: Contract, policy: Contract) -> Iterator[Violation]:
@@ -83,9 +70,7 @@ def _against(child: Contract, policy: Contract) -> Iterator[Violation]:
     if policy.owners and not child.owners:
         yield Violation(name, "owner_missing", "owners", "the contract has no owner")
     for change in (*_levels(child, policy), *_promises(child, policy), *_objects(child, policy)):
-        # a policy inherits the terms that it does not state
-        if change.direction is not Direction.REMOVED or not is_policy(child):
-            yield Violation(name, change.kind, change.path, describe(change))
+        yield Violation(name, change.kind, change.path, describe(change))
 
 
 def _levels(child: Contract, policy: Contract) -> Iterator[Change]:
@@ -94,8 +79,6 @@ def _levels(child: Contract, policy: Contract) -> Iterator[Change]:
         name = level_name({**entry, "element": None})
         own = [one for one in child.sla or () if level_name({**one, "element": None}) == name]
         kind = "retention_shortened" if name == "retention" else "sla_relaxed"
-        if not own:
-            yield Change(kind, Direction.REMOVED, str(parse_level(entry)), None, subject=f"sla.{name}")
         for promise in own:
             for difference in compare_levels(parse_level(entry), parse_level(promise)):
                 if difference.direction in _WEAKER:
@@ -104,7 +87,7 @@ def _levels(child: Contract, policy: Contract) -> Iterator[Change]:
 
 def _promises(child: Contract, policy: Contract) -> Iterator[Change]:
     for term in CONTRACT_TERMS:
-        if term.name not in INHERITED or (is_policy(child) and not _says(child, term.name)):
+        if term.name not in INHERITED:
             continue
         for difference in term.compare(term.read(policy), term.read(child)):
             if difference.direction in _WEAKER:
@@ -115,57 +98,14 @@ def _promises(child: Contract, policy: Contract) -> Iterator[Change]:
                 yield Change(kind.id, difference.direction, difference.before, difference.after, subject=subject)
 
 
-def _says(child: Contract, term: str) -> bool:
-    return bool(getattr(child.treaty, term.removeprefix("contract.")))
-
-
 def _objects(child: Contract, policy: Contract) -> Iterator[Change]:
     """Check every object of the child against the fields, rules and key of the policy."""
-    held = child.schema if is_policy(child) else child.schema or (SchemaObject(child.id),)
-    for item in held if policy.schema else ():
-        wanted = _wanted(policy, item)
+    for item in child.schema if policy.schema else ():
+        wanted = required_object(policy, item)
         root = FieldPath(object=item.name if len(child.schema) > 1 else None)
         for change in object_changes(wanted, item, root):
-            if _weakens(change) and (change.kind != primary_key_changed.id or _keys_count(policy, child, item)):
+            if _weakens(change) and (change.kind != primary_key_changed.id or policy_key(policy)):
                 yield change
-
-
-def _wanted(policy: Contract, schema_object: SchemaObject) -> SchemaObject:
-    """Return the object that a policy requires: the terms of all its objects, under the name of the child's object.
-
-    If several objects of the policy have a field of the same name, the first one counts.
-    """
-    fields: dict[str | None, Field] = {}
-    for field in (field for policy_object in policy.schema for field in policy_object.fields):
-        fields.setdefault(field.name, field)
-    return replace(
-        schema_object,
-        properties=tuple(fields.values()),
-        quality=tuple(rule for policy_object in policy.schema for rule in policy_object.quality or ()),
-        relationships=tuple(
-            _about(schema_object, policy_object, rule)
-            for policy_object in policy.schema
-            for rule in policy_object.relationships or ()
-        ),
-    )
-
-
-def _about(schema_object: SchemaObject, required: SchemaObject, reference: FrozenMap) -> FrozenMap:
-    """Return a relationship of the policy's object as one of the child's object."""
-    origin = reference.get("from")
-    if origin is None:
-        return reference
-    prefix = f"{required.name}."
-    named = [
-        f"{schema_object.name}.{url.removeprefix(prefix)}" for url in ([origin] if isinstance(origin, str) else origin)
-    ]
-    return FrozenMap({**reference, "from": named[0] if isinstance(origin, str) else named})
-
-
-def _keys_count(policy: Contract, child: Contract, schema_object: SchemaObject) -> bool:
-    """Return whether the policy requires a key: if its objects have different keys, none applies to every child."""
-    required_keys = {policy_object.primary_key for policy_object in policy.schema if policy_object.primary_key}
-    return len(required_keys) == 1 and (bool(schema_object.primary_key) or not is_policy(child))
 
 
 def _weakens(change: Change) -> bool:

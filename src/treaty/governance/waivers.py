@@ -26,7 +26,7 @@ class Waiver:
     contract: str = "*"
     path: str = "*"
 
-    def holds(self, today: date) -> bool:
+    def is_in_force(self, today: date) -> bool:
         """Return whether the waiver is in force on a day; the last day counts."""
         return today <= self.until
 
@@ -70,7 +70,7 @@ def apply_waivers(
     findings: Iterable[Finding], contract_id: str, waivers: Iterable[Waiver], today: date
 ) -> tuple[tuple[Finding, ...], tuple[Waived, ...]]:
     """Split findings into those that remain and those that a waiver in force covers."""
-    in_force = [waiver for waiver in waivers if waiver.holds(today)]
+    in_force = [waiver for waiver in waivers if waiver.is_in_force(today)]
     remaining: list[Finding] = []
     waived: list[Waived] = []
     for finding in findings:

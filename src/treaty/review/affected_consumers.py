@@ -4,27 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import cached_property
 
 from treaty.compatibility import Judged, Verdict
 from treaty.compatibility.migration import MigrationPath, migration_path
-from treaty.consumers.impact import BreakingChanges, Effect, breaking_changes
-from treaty.consumers.migration_guides import build_guides
+from treaty.consumers.dependencies import Dependency, MadeFrom, Reads, parse_lineage
+from treaty.consumers.impact import (
+    WARNED,
+    BreakingChanges,
+    Effect,
+    IndirectHit,
+    announced_end,
+    breaking_changes,
+    follow,
+)
+from treaty.consumers.migration_guides import build_guides, line_of
+from treaty.consumers.property_lineage import upstreams_of
 from treaty.consumers.subscription_files import DeclaredSubscription
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
 from treaty.contracts.blocks import Upstream
 from treaty.contracts.model import Contract
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.versions import Line
-from treaty.errors import InvalidDocument, TreatyError
+from treaty.errors import TreatyError
 from treaty.review.branch import Document
 from treaty.review.report import Affected, Step
 
-_URGENCY = ("hit", "unknown", "exposed", "safe")
+_URGENCY = ("hit", "unknown", "warned", "exposed", "safe")
 
 
 def affected_by(
-    verdict: Verdict, before: Contract, declared: Iterable[DeclaredSubscription], documents: Iterable[Document]
+    verdict: Verdict,
+    before: Contract,
+    declared: Iterable[DeclaredSubscription],
+    documents: Iterable[Document],
+    today: date,
 ) -> tuple[Affected, ...]:
     """Return the effect of a change on each subscriber and each contract derived from the changed one."""
     changes, way = BreakingChanges(verdict), ConsumerSteps(verdict)
@@ -33,10 +48,58 @@ def affected_by(
         effect, hits = changes.effect_on(subscription.subscription.fields)
         consumers.append(_consumer(subscription, effect, hits, way.steps(hits, subscription.subscription.fields)))
     for document, upstream in _made_from(before, documents):
-        fields = _fields(upstream)
+        fields = _edge(document, upstream, before).used_fields
         effect, hits = changes.effect_on(fields)
         consumers.append(_line(document, effect, hits, way.steps(hits, fields)))
-    return merge_affected(consumers)
+    end = announced_end(verdict, today)
+    warned = [_warned(consumer, end) for consumer in consumers]
+    return merge_affected([*warned, *_behind_other_lines(verdict, before, declared, documents)])
+
+
+def _behind_other_lines(
+    verdict: Verdict, before: Contract, declared: Iterable[DeclaredSubscription], documents: Iterable[Document]
+) -> Iterator[Affected]:
+    """Yield the consumers and contracts that read a field computed from a changed one, over two hops or more."""
+    subscriptions = {(one.subscription.consumer, one.subscription.line): one for one in declared}
+    by_line = {line: document for document in documents if (line := line_of(document.contract)) is not None}
+    start = line_of(before)
+    if start is None:
+        return
+
+    def dependents_of(line: Line) -> list[Dependency]:
+        readers = [Reads(one.subscription) for one in subscriptions.values() if one.subscription.line == line]
+        source = before if line == start else by_line[line].contract
+        return [*readers, *(_edge(document, upstream, source) for document, upstream in _made_from(source, documents))]
+
+    for hit in follow(verdict, start, dependents_of).hits:
+        path = tuple(map(str, hit.path))
+        if isinstance(hit.dependency, Reads):
+            subscription = hit.dependency.subscription
+            declaration = subscriptions[subscription.consumer, subscription.line]
+            affected = _consumer(declaration, Effect.HIT, hit.changes, _indirect_steps(hit))
+        else:
+            affected = _line(by_line[hit.dependency.line], Effect.HIT, hit.changes, _indirect_steps(hit))
+        yield replace(affected, path=path)
+
+
+def _indirect_steps(hit: IndirectHit) -> tuple[Step, ...]:
+    return tuple(Step(str(field), f"it is computed from what changes: {_texts(hit.changes)}") for field in hit.fields)
+
+
+def _texts(changes: Iterable[Judged]) -> str:
+    return "; ".join(change.message for change in changes)
+
+
+def _edge(document: Document, upstream: Upstream, source: Contract) -> MadeFrom:
+    """Return the lineage of a document; its version and that of its source may not be MAJOR.MINOR.PATCH."""
+    line, behind = (line_of(contract) or Line(contract.id, 0) for contract in (document.contract, source))
+    return MadeFrom(line, behind, *parse_lineage(upstream.fields, upstream.mappings))
+
+
+def _warned(consumer: Affected, end: str | None) -> Affected:
+    """Return a consumer that no change breaks as one to be warned, if the line comes to its end."""
+    is_warned = end is not None and consumer.effect == Effect.SAFE
+    return replace(consumer, effect=WARNED, steps=(Step(None, str(end)),)) if is_warned else consumer
 
 
 def affected_by_removal(
@@ -83,6 +146,7 @@ def _joined(affected: Affected, other: Affected) -> Affected:
         affected.contact or other.contact,
         affected.critical or other.critical,
         ", ".join(dict.fromkeys(part for part in (affected.known_from, other.known_from) if part)),
+        affected.path if affected.effect == urgent else other.path,
     )
 
 
@@ -97,17 +161,11 @@ def _readers(before: Contract, declared: Iterable[DeclaredSubscription]) -> list
 
 
 def _made_from(before: Contract, documents: Iterable[Document]) -> Iterator[tuple[Document, Upstream]]:
+    names = (before.id, before.line)
     for document in documents:
-        for upstream in document.contract.treaty.lineage:
-            if upstream.contract in (before.id, before.line) and document.contract.id != before.id:
+        for upstream in upstreams_of(document.contract, lambda name: before if name in names else None):
+            if upstream.contract in names and document.contract.id != before.id:
                 yield document, upstream
-
-
-def _fields(upstream: Upstream) -> tuple[FieldPath, ...]:
-    try:
-        return parse_fields(upstream.fields)
-    except InvalidDocument:  # not field paths: the fields are unknown
-        return ()
 
 
 def _consumer(

@@ -11,6 +11,7 @@ from typing import Protocol
 from treaty.compatibility import Grading, Mode, Verdict
 from treaty.compatibility.finding_places import locate_findings
 from treaty.consumers.subscription_files import DeclaredSubscription, looks_like_subscriptions, read_subscriptions
+from treaty.contracts.artifact import looks_like_artifact, read_artifact
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.contracts.loader import (
     CONTRACT_SUFFIXES,
@@ -27,6 +28,8 @@ from treaty.contracts.text.limits import INVALID_DOCUMENT, truncate_message
 from treaty.errors import InvalidDocument, NoContract, Unavailable
 from treaty.formats.nearby_files import NO_FILES, NearbyFiles
 from treaty.governance.lint import LintSettings
+from treaty.governance.policy_chain import NO_DEFAULTS, DefaultPolicies
+from treaty.review.outlook import LineOutlook
 from treaty.review.report import RegistryAnswer
 
 
@@ -83,6 +86,9 @@ def read_file(file: File | None, limits: Limits, name: str | None = None) -> Con
         return EMPTY_CONTENTS
     ours = splitext(file.path)[1].lower() in CONTRACT_SUFFIXES
     try:
+        if ours and looks_like_artifact(file.content):
+            read = read_artifact(file.content, file.source, limits)
+            return Contents(tuple(Document(file, one.loaded) for one in read))
         if ours and looks_like_contract_file(file.content) and not looks_like_odcs_2_file(file.content):
             return _contract(file, limits)
         if ours and looks_like_subscriptions(file.content):
@@ -191,12 +197,29 @@ class FileChange:
 
 @dataclass(frozen=True)
 class Branch:
-    """The changes of a branch since its base; `mentioning` finds unchanged files that contain given words."""
+    """The changes of a branch since its base.
+
+    `mentioning` finds unchanged files that contain given words; `selects` tells whether a path was chosen for review.
+    """
 
     base: str
     commit: str
     touched: tuple[FileChange, ...]
     mentioning: Callable[[Collection[str]], Sequence[File]]
+    selects: Callable[[str], bool] = lambda _: True
+
+
+@dataclass(frozen=True)
+class Needs:
+    """How severe it is that a contract does not suit a consumer."""
+
+    unsuitable: Severity = Severity.WARNING
+    """Of needs of a consumer that a contract does not meet."""
+    direct_reads: Severity | None = Severity.WARNING
+    """Of raw data, change feeds and products that a critical consumer reads; None if that is allowed."""
+
+
+DEFAULT_NEEDS = Needs()
 
 
 @dataclass(frozen=True)
@@ -208,6 +231,8 @@ class Rules:
     lint: LintSettings
     limits: Limits
     today: date
+    default_policies: DefaultPolicies = NO_DEFAULTS
+    needs: Needs = DEFAULT_NEEDS
 
 
 class RegistryGateway(Protocol):
@@ -224,4 +249,8 @@ class RegistryGateway(Protocol):
 
     def removal(self, contract: Contract) -> RegistryAnswer:
         """Return what prevents the removal of a line."""
+        ...
+
+    def outlook(self, declared: DeclaredSubscription) -> LineOutlook | None:
+        """Return what is known about the line that a consumer reads; None if there is no such line."""
         ...

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from treaty.compatibility import Verdict, admit, diff, judge
+from treaty.compatibility import Change, Verdict, admit, diff, judge
+from treaty.compatibility.judge import excuse
 from treaty.compatibility.kinds import KINDS
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.contracts.versions import Bump
 from treaty.errors import InvalidDocument
-from treaty.governance.inheritance import find_weakened_terms, is_policy
+from treaty.governance.change_waivers import waived_changes
+from treaty.governance.inheritance import find_weakened_terms
 from treaty.governance.lifecycle import Status, parse_status
-from treaty.governance.lint import lint
+from treaty.governance.lint import Readers, lint
+from treaty.governance.policy_chain import FoundPolicy, is_policy, with_defaults
 from treaty.governance.waivers import Waived, apply_waivers
 from treaty.review.branch import Document, DocumentPlaces, Rules, locate_in_branch
 from treaty.review.pairing import Pair
@@ -39,7 +42,34 @@ def judge_pair(pair: Pair, rules: Rules) -> Verdict | None:
         return judge(diff(before.contract, after.contract), rules.mode, rules.grading) if before else None
     if before is not None and before.contract == after.contract:
         return judge(diff(before.contract, after.contract), rules.mode, rules.grading)
-    return admit([version.contract for version in pair.history], after.contract, rules.mode, rules.grading)
+    verdict = admit([version.contract for version in pair.history], after.contract, rules.mode, rules.grading)
+    if is_lifecycle_step(verdict):
+        return _without_version_checks(verdict)
+    if verdict.admissible:
+        return verdict
+    in_force = [waiver for waiver in rules.lint.waivers if waiver.is_in_force(rules.today)]
+    return excuse(verdict, waived_changes(verdict, in_force))
+
+
+_LIFECYCLE_KINDS = frozenset({"deprecation_announced", "deprecation_withdrawn"})
+_LIFECYCLE_SUBJECTS = frozenset({"status", "deprecation_uri"})
+_VERSION_CHECKS = frozenset({"version_not_increasing", "version_bump_too_small"})
+
+
+def is_lifecycle_step(verdict: Verdict) -> bool:
+    """Return whether a version keeps everything but its status and deprecation; registering it again is a step."""
+    is_same = verdict.before is not None and verdict.before.version == verdict.after.version
+    return is_same and bool(verdict.judged) and all(_is_of_lifecycle(judged.change) for judged in verdict.judged)
+
+
+def _is_of_lifecycle(change: Change) -> bool:
+    is_status = change.field is None and change.subject in _LIFECYCLE_SUBJECTS
+    return change.kind in _LIFECYCLE_KINDS or is_status
+
+
+def _without_version_checks(verdict: Verdict) -> Verdict:
+    checks = tuple(finding for finding in verdict.checks if finding.id not in _VERSION_CHECKS)
+    return replace(verdict, checks=checks, required_version=verdict.after.version)
 
 
 def check_compatibility(pair: Pair, verdict: Verdict, rules: Rules) -> CheckResult:
@@ -66,13 +96,13 @@ def _schema_findings(verdict: Verdict, found: Iterable[Finding]) -> Iterator[Fin
             yield replace(finding, severity=Severity.ERROR) if (finding.id, finding.path) in major else finding
 
 
-def check_lint(pair: Pair, rules: Rules) -> CheckResult:
-    """Lint a contract; findings that the base already had are only counted."""
+def check_lint(pair: Pair, rules: Rules, policies: tuple[Contract, ...], readers: Readers | None) -> CheckResult:
+    """Lint an effective contract, with the readers that the registry knows; findings of the base are only counted."""
     after = pair.after
     if after is None or after.format is not None:
         return CheckResult()
-    report = lint(after.loaded, rules.lint, rules.today)
-    known = {_what(finding) for finding in _lint_before(pair.before, rules)}
+    report = lint(after.loaded, rules.lint, rules.today, readers, policies)
+    known = {_what(finding) for finding in _lint_before(pair.before, rules, policies, readers)}
     fresh = tuple(finding for finding in report.findings if _what(finding) not in known)
     return CheckResult(fresh, report.waived, len(report.findings) - len(fresh))
 
@@ -97,8 +127,10 @@ def removal_finding(before: Document) -> Finding:
     return Finding("contract_removed", Severity.ERROR, message, place=place, hint=hint)
 
 
-def _lint_before(before: Document | None, rules: Rules) -> tuple[Finding, ...]:
-    return () if before is None else lint(before.loaded, rules.lint, rules.today).findings
+def _lint_before(
+    before: Document | None, rules: Rules, policies: tuple[Contract, ...], readers: Readers | None
+) -> tuple[Finding, ...]:
+    return () if before is None else lint(before.loaded, rules.lint, rules.today, readers, policies).findings
 
 
 def _what(finding: Finding) -> tuple[str, str | None, str]:
@@ -116,38 +148,50 @@ def _status(contract: Contract) -> Status | None:
         return None
 
 
-def policy_findings(document: Document, policies: Mapping[str, Contract], asks_registry: bool) -> Iterator[Finding]:
-    """Yield each term that weakens a policy, and a warning for an unknown policy."""
-    contract = document.contract
-    spots = DocumentPlaces(document)
-    above: list[Contract] = []
+def policies_above(
+    contract: Contract, policies: Mapping[str, FoundPolicy], rules: Rules
+) -> tuple[tuple[Contract, ...], str | None]:
+    """Return the policies of the repository that bind a contract, and the parent that is not among them, if any."""
+    parents: dict[str, FoundPolicy] = {}
     parent = contract.treaty.parent
-    while parent is not None and parent != contract.id and parent not in {one.id for one in above}:
-        if parent not in policies:
-            if not asks_registry:
-                yield Finding(
-                    "policy_unknown",
-                    Severity.WARNING,
-                    f"the policy {parent!r} is not in this repository, and no registry is configured",
-                    place=spots.key("parent"),
-                    hint="configure a registry that has it, or add the policy to the repository",
-                )
-            break
-        above.append(policies[parent])
-        parent = policies[parent].treaty.parent
-    for policy in find_weakened_terms(contract, above):
-        yield Finding(policy.kind, Severity.ERROR, str(policy), policy.path, spots.of(policy.path))
+    while parent is not None and parent != contract.id and parent not in parents and parent in policies:
+        parents[parent] = policies[parent]
+        parent = policies[parent].contract.treaty.parent
+    unknown = parent if parent is not None and parent not in policies else None
+    return with_defaults(contract, parents, policies.get, rules.default_policies), unknown
+
+
+def policy_findings(
+    document: Document, policies: Mapping[str, FoundPolicy], rules: Rules, asks_registry: bool
+) -> Iterator[Finding]:
+    """Yield each term that weakens a policy, and a warning for an unknown policy."""
+    spots = DocumentPlaces(document)
+    above, unknown = policies_above(document.contract, policies, rules)
+    if unknown is not None and not asks_registry:
+        yield Finding(
+            "policy_unknown",
+            Severity.WARNING,
+            f"the policy {unknown!r} is not in this repository, and no registry is configured",
+            place=spots.key("parent"),
+            hint="configure a registry that has it, or add the policy to the repository",
+        )
+    for policy in find_weakened_terms(document.contract, above):
+        yield Finding(policy.kind, policy.severity, str(policy), policy.path, spots.of(policy.path))
 
 
 def children_in_breach(
-    policy: Document, before: Contract | None, documents: Iterable[Document], policies: Mapping[str, Contract]
+    policy: Document,
+    before: Contract | None,
+    documents: Iterable[Document],
+    policies: Mapping[str, FoundPolicy],
+    rules: Rules,
 ) -> Iterator[Finding]:
     """Yield a finding for each unchanged contract that newly violates a changed policy."""
     if not is_policy(policy.contract):
         return
     place = DocumentPlaces(policy).key("version")
     for document in documents:
-        if not _is_below(document.contract, policy.contract.id, policies):
+        if not _is_below(document.contract, policy.contract.id, policies, rules):
             continue
         known = {term.message for term in find_weakened_terms(document.contract, (before,))} if before else set()
         violations = [
@@ -157,16 +201,25 @@ def children_in_breach(
         ]
         if violations:
             child = f"{document.contract.id} {document.contract.version}"
-            message = f"{child} would violate this policy: {'; '.join(violations)}"
+            message = f"{child} would violate this policy{_from_when(policy.contract)}: {'; '.join(violations)}"
             hint = f"change {document.path} as well, or add a waiver"
             yield Finding("policy_breaks_child", Severity.WARNING, message, place=place, hint=hint)
 
 
-def _is_below(contract: Contract, policy: str, policies: Mapping[str, Contract]) -> bool:
+def _from_when(policy: Contract) -> str:
+    """Return from when a policy binds, if not from now."""
+    text = " once it is active" if _status(policy) is Status.DRAFT else ""
+    return f"{text} from {policy.treaty.effective_from}" if policy.treaty.effective_from else text
+
+
+def _is_below(contract: Contract, policy: str, policies: Mapping[str, FoundPolicy], rules: Rules) -> bool:
+    """Return whether a contract inherits from a policy, through its parents or by default."""
+    if policy in rules.default_policies.policies_for(contract.id, contract.domain) and contract.id != policy:
+        return True
     parent, seen = contract.treaty.parent, {contract.id}
     while parent is not None and parent not in seen:
         if parent == policy:
             return True
         seen.add(parent)
-        parent = policies[parent].treaty.parent if parent in policies else None
+        parent = policies[parent].contract.treaty.parent if parent in policies else None
     return False

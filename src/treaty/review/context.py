@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from typing import TypeVar
 
+from treaty.consumers.property_lineage import SOURCES
 from treaty.consumers.subscription_files import DeclaredSubscription
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.contracts.text import Limits
 from treaty.errors import InvalidDocument, Unavailable
-from treaty.governance.inheritance import is_policy
 from treaty.governance.lifecycle import Status, parse_status
+from treaty.governance.policy_chain import FoundPolicy, binding_policy, is_policy
 from treaty.review.branch import Branch, Contents, Document, DocumentPlaces, RegistryGateway, Rules, read_file
+from treaty.review.outlook import LineOutlook
 from treaty.review.pairing import Pair, ReadChange
 from treaty.review.report import RegistryAnswer
 
 MAX_SEARCH_ROUNDS = 10
-_ENDED_STATUSES = frozenset({Status.RETIRED, Status.ARCHIVED})
+Answer = TypeVar("Answer")
+_SOURCES = SOURCES.encode()
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,9 @@ class RelatedFiles:
 
 
 def find_related(branch: Branch, touched: Sequence[Contents], limits: Limits) -> RelatedFiles:
-    """Find the files that name the changed contracts or their policies, and the policies of those in turn."""
+    """Find the files that name the changed contracts or their policies, and in turn those of policies and of contracts
+    that are derived by field.
+    """
     documents = [document for contents in touched for document in contents.documents if document.format is None]
     seen: set[str] = set()
     found: dict[str, Contents] = {}
@@ -45,9 +52,14 @@ def find_related(branch: Branch, touched: Sequence[Contents], limits: Limits) ->
         seen |= wanted
         named = _naming(wanted)
         files = [file for file in branch.mentioning(sorted(wanted)) if file.path not in found]
-        read = {file.path: read_file(file, limits) for file in files if named.search(file.content)}
+        read = {
+            file.path: read_file(file, limits)
+            for file in files
+            if named.search(file.content) or _SOURCES in file.content
+        }
         found |= read
-        wanted = set(_parents(document for contents in read.values() for document in contents.documents))
+        around = [document for contents in read.values() for document in contents.documents]
+        wanted = {*_parents(around), *_derived(around)}
     return RelatedFiles(
         tuple(document for path in sorted(found) for document in found[path].documents),
         tuple(subscription for path in sorted(found) for subscription in found[path].declared),
@@ -55,19 +67,15 @@ def find_related(branch: Branch, touched: Sequence[Contents], limits: Limits) ->
     )
 
 
-def policies_in_force(documents: Collection[Document]) -> dict[str, Contract]:
-    """Return the binding version of each policy by id: the highest active one, else the highest one still in use."""
-    by_id: dict[str, list[Contract]] = {}
+def policies_in_force(documents: Collection[Document], today: date) -> dict[str, FoundPolicy]:
+    """Return each policy by id, in the version that is in force on a day."""
+    by_id: dict[str, list[tuple[Contract, Status]]] = {}
     for document in documents:
-        if (
-            document.format is None
-            and is_policy(document.contract)
-            and _status(document.contract) not in _ENDED_STATUSES
-        ):
-            by_id.setdefault(document.contract.id, []).append(document.contract)
-    return {
-        name: max(found, key=lambda one: (_status(one) is Status.ACTIVE, _order(one))) for name, found in by_id.items()
-    }
+        if document.format is None and is_policy(document.contract):
+            status = _status(document.contract) or Status.DRAFT
+            by_id.setdefault(document.contract.id, []).append((document.contract, status))
+    found = {name: binding_policy(versions, today) for name, versions in by_id.items()}
+    return {name: policy for name, policy in found.items() if policy is not None}
 
 
 def _naming(names: Collection[str]) -> re.Pattern[bytes]:
@@ -81,16 +89,18 @@ def _parents(documents: Collection[Document] | Iterator[Document]) -> Iterator[s
     return (document.contract.treaty.parent for document in documents if document.contract.treaty.parent)
 
 
+def _derived(documents: Iterable[Document]) -> Iterator[str]:
+    """Yield the contracts through which a change can be followed by field."""
+    for document in documents:
+        if any(upstream.mappings for upstream in document.contract.treaty.lineage) or _SOURCES in document.file.content:
+            yield document.contract.id
+
+
 def _status(contract: Contract) -> Status | None:
     try:
         return parse_status(contract.status)
     except InvalidDocument:
         return None
-
-
-def _order(contract: Contract) -> tuple[int, int, int]:
-    version = contract.semantic_version
-    return (version.major, version.minor, version.patch) if version else (-1, -1, -1)
 
 
 class RegistrySession:
@@ -115,7 +125,12 @@ class RegistrySession:
             return self._answer(lambda: _placed(gateway.judge(after), after))
         return self._answer(lambda: gateway.removal(gone.contract)) if gone is not None else None
 
-    def _answer(self, ask: Callable[[], RegistryAnswer]) -> RegistryAnswer | None:
+    def outlook_for(self, declared: DeclaredSubscription) -> LineOutlook | None:
+        """Return what is known about the line that a consumer reads; None if it is unknown, or there is no answer."""
+        gateway = self._gateway
+        return None if gateway is None else self._answer(lambda: gateway.outlook(declared))
+
+    def _answer(self, ask: Callable[[], Answer]) -> Answer | None:
         if self.failure is not None:
             return None
         try:
@@ -129,7 +144,8 @@ def _placed(answer: RegistryAnswer, document: Document) -> RegistryAnswer:
     spots = DocumentPlaces(document)
 
     def locate(finding: Finding) -> Finding:
-        return replace(finding, place=spots.of(finding.path) if finding.path else spots.key("version"))
+        place = spots.of(finding.path) if finding.path else finding.place or spots.key("version")
+        return replace(finding, place=place)
 
     return replace(answer, findings=tuple(locate(remark) for remark in answer.findings))
 
@@ -143,7 +159,7 @@ class ReviewContext:
     documents: tuple[Document, ...]
     untouched: tuple[Document, ...]
     declared: tuple[DeclaredSubscription, ...]
-    policies: Mapping[str, Contract]
+    policies: Mapping[str, FoundPolicy]
     versions: Mapping[tuple[str, str], Sequence[Document]]
     left: frozenset[str]
     """The paths of moved and removed files in the base."""
@@ -182,7 +198,7 @@ def build_context(
         documents,
         around.documents,
         (*(subscription for part in read for subscription in part.after.declared), *around.declared),
-        policies_in_force(documents),
+        policies_in_force(documents, rules.today),
         versions,
         frozenset(part.touched.before.path for part in read if part.touched.before) - held,
     )

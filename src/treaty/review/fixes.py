@@ -21,7 +21,7 @@ _NOT_PLAIN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff
 
 def block_lines(version: str, changes: Sequence[str], indent: int, newline: str) -> str:
     """Return a changelog entry as an item of a YAML block sequence."""
-    lines = write_yaml([_entry(version, changes)]).splitlines()
+    lines = write_yaml([_entry(version, changes)]).removesuffix("\n").split("\n")
     return "".join(f"{' ' * indent}{line}{newline}" for line in lines)
 
 

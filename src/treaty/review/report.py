@@ -1,8 +1,8 @@
-"""What a review says: per contract the changes, the version, policies, lint, consumers, and whether it may merge."""
+"""The result of a review: per contract its changes, version, policies, lint, consumers, and whether it may merge."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,11 @@ from typing import Any
 from treaty.compatibility import RenameSuggestion, Verdict
 from treaty.compatibility.serialization import verdict_as_data
 from treaty.contracts.findings import Finding, Severity
+from treaty.contracts.model import Contract
+from treaty.governance.lint import Readers
 from treaty.governance.waivers import Waived
+from treaty.review.data_impact import TableImpact
+from treaty.review.outlook import SubscriptionReview, subscription_as_data
 
 
 class ContractState(StrEnum):
@@ -31,6 +35,7 @@ class Section(StrEnum):
     POLICY = "policy"
     LINT = "lint"
     REGISTRY = "registry"
+    ROWS = "rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,8 @@ class Affected:
     contact: str | None = None
     critical: bool = False
     known_from: str = ""
+    path: tuple[str, ...] = ()
+    """The lines through which the change reaches it, if it does not read the changed line itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,8 @@ class RegistryAnswer:
     findings: tuple[Finding, ...] = ()
     affected: tuple[Affected, ...] = ()
     more: int = 0
+    readers: Readers | None = None
+    policies: tuple[Contract, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,10 @@ class ContractReview:
     more_affected: int = 0
     registry: RegistryAnswer | None = None
     losses: tuple[str, ...] = ()
+    proposed: Contract | None = field(default=None, repr=False)
+    """The contract in the branch with what it inherits from its policies."""
+    data: tuple[TableImpact, ...] = ()
+    """What the version would do to published rows, if they were tested."""
 
     @property
     def name(self) -> str:
@@ -148,16 +161,19 @@ class Review:
     contracts: tuple[ContractReview, ...]
     registry: str | None = None
     registry_failure: str | None = None
+    subscriptions: tuple[SubscriptionReview, ...] = ()
 
     @property
     def may_merge(self) -> bool:
-        """Whether every contract may merge."""
-        return all(contract.may_merge for contract in self.contracts)
+        """Whether every contract and subscription may merge."""
+        contracts = all(contract.may_merge for contract in self.contracts)
+        return contracts and all(subscription.may_merge for subscription in self.subscriptions)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings of all contracts."""
-        return tuple(finding for contract in self.contracts for finding in contract.findings)
+        """All findings of all contracts and subscriptions."""
+        contracts = (finding for contract in self.contracts for finding in contract.findings)
+        return (*contracts, *(finding for subscription in self.subscriptions for finding in subscription.findings))
 
 
 def review_as_data(review: Review) -> dict[str, Any]:
@@ -168,6 +184,7 @@ def review_as_data(review: Review) -> dict[str, Any]:
         "may_merge": review.may_merge,
         "registry": None if review.registry is None else {"name": review.registry, "failure": review.registry_failure},
         "contracts": [contract_as_data(contract) for contract in review.contracts],
+        "subscriptions": [subscription_as_data(subscription) for subscription in review.subscriptions],
     }
 
 
@@ -205,6 +222,7 @@ def contract_as_data(contract: ContractReview) -> dict[str, Any]:
         "more_affected": contract.more_affected,
         "registered": _registered(contract),
         "losses": list(contract.losses),
+        "data": [table.as_data() for table in contract.data],
     }
 
 
@@ -226,4 +244,5 @@ def _affected(affected: Affected) -> dict[str, Any]:
         "fields": list(affected.fields),
         "steps": [{"field": step.field, "action": step.action} for step in affected.steps],
         "known_from": affected.known_from,
+        "path": list(affected.path),
     }

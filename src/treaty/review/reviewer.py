@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from treaty.compatibility import Verdict, suggest_renames
 from treaty.contracts.findings import Finding, Severity
+from treaty.contracts.model import Contract
 from treaty.contracts.versions import try_parse_version
+from treaty.governance.effective import effective_contract
 from treaty.review.affected_consumers import affected_by, affected_by_removal, merge_affected, with_steps
 from treaty.review.branch import Branch, Document, RegistryGateway, Rules
 from treaty.review.checks import (
@@ -16,12 +18,14 @@ from treaty.review.checks import (
     check_lint,
     children_in_breach,
     judge_pair,
+    policies_above,
     policy_findings,
     removal_finding,
 )
 from treaty.review.context import RegistrySession, ReviewContext, build_context, find_related
 from treaty.review.pairing import Pair, ReadChange, pairs_of, read_touched
-from treaty.review.report import ContractReview, ContractState, RegistryAnswer, Review, Section
+from treaty.review.report import Affected, ContractReview, ContractState, RegistryAnswer, Review, Section
+from treaty.review.subscriptions import review_subscriptions
 
 SectionFindings = list[tuple[Section, Finding]]
 
@@ -36,7 +40,9 @@ def review(branch: Branch, rules: Rules, registry: RegistryGateway | None = None
     reviews += [_unreadable(part.touched.path, _file_problems(part)) for part in read if part.after.problems]
     reviews += [_unreadable(path, map(_as_warning, problems)) for path, problems in around.problems]
     reviews.sort(key=lambda one: (one.path, one.name, one.after or "", one.state))
-    return Review(branch.base, branch.commit, tuple(reviews), registry.name if registry else None, session.failure)
+    coming = review_subscriptions(branch, [part.after for part in read], context)
+    name = registry.name if registry else None
+    return Review(branch.base, branch.commit, tuple(reviews), name, session.failure, coming)
 
 
 def _review_pair(pair: Pair, context: ReviewContext) -> ContractReview:
@@ -51,7 +57,8 @@ def _review_present(pair: Pair, after: Document, context: ReviewContext) -> Cont
     answer = context.registry.answer_for(pair)
     broken = check_compatibility(pair, verdict, rules) if verdict else apply_project_waivers((), contract.id, rules)
     bound = apply_project_waivers(_policy(pair, after, context), contract.id, rules)
-    legible = check_lint(pair, rules)
+    policies = _policies(after, answer, context)
+    legible = check_lint(pair, rules, policies, answer.readers if answer else None)
     findings: SectionFindings = [(Section.DOCUMENT, finding) for finding in context.duplicates_of(after)]
     findings += [(Section.COMPATIBILITY, finding) for finding in broken.findings]
     findings += [(Section.POLICY, finding) for finding in bound.findings]
@@ -62,7 +69,9 @@ def _review_present(pair: Pair, after: Document, context: ReviewContext) -> Cont
         for finding in (answer.findings if answer else ())
         if (finding.id, finding.path) not in known
     ]
-    hit = affected_by(verdict, before.contract, context.declared, context.documents) if verdict and before else ()
+    hit: tuple[Affected, ...] = ()
+    if verdict and before:
+        hit = affected_by(verdict, before.contract, context.declared, context.documents, rules.today)
     ours = after.format is None
     return ContractReview(
         path=after.path,
@@ -82,6 +91,7 @@ def _review_present(pair: Pair, after: Document, context: ReviewContext) -> Cont
         more_affected=answer.more if answer else 0,
         registry=answer,
         losses=after.losses,
+        proposed=effective_contract(contract, policies).contract if ours else None,
     )
 
 
@@ -137,9 +147,16 @@ def _state(pair: Pair, verdict: Verdict | None) -> ContractState:
 def _policy(pair: Pair, after: Document, context: ReviewContext) -> Iterator[Finding]:
     if after.format is not None:
         return
-    yield from policy_findings(after, context.policies, context.registry.answers)
+    yield from policy_findings(after, context.policies, context.rules, context.registry.answers)
     before = pair.before.contract if pair.before else None
-    yield from children_in_breach(after, before, context.untouched, context.policies)
+    yield from children_in_breach(after, before, context.untouched, context.policies, context.rules)
+
+
+def _policies(after: Document, answer: RegistryAnswer | None, context: ReviewContext) -> tuple[Contract, ...]:
+    """Return the policies that bind a contract: those of the repository, then those that only the registry has."""
+    above, _ = policies_above(after.contract, context.policies, context.rules)
+    known = {policy.id for policy in above}
+    return (*above, *(policy for policy in (answer.policies if answer else ()) if policy.id not in known))
 
 
 def _required(verdict: Verdict | None, answer: RegistryAnswer | None) -> str | None:

@@ -21,10 +21,17 @@ def blocks() -> dict[str, SearchStrategy[Any]]:
     exclusion = st.one_of(words(), mapping({"what": words()}, {"why": words()}))
     upstream = {"contract": words(), "source": words()}
     traced = [mapping({name: upstream[name]}, {**upstream, "fields": few(words())}) for name in upstream]
+    demand = at_least_one({"classification": st.just(True), "unit": words(), "required": st.booleans()})
+    requirement = mapping(
+        {"name": words(), "for": st.just("field"), "must": demand},
+        {"where": at_least_one({"tag": words(), "name": words()}), "message": words()},
+    )
     moved = mapping(
         {"from": st.sampled_from(("gone", "customer.`first name`", "lines[].sku"))},
         {"back_default": st.sampled_from(("EUR", 0, 1.5, True)), "back": words(), "note": words()},
     ).filter(lambda entry: len(entry.keys() - {"note"}) > 1)
+    measure_names = st.sampled_from(("unpaid_pct", "late_orders", "margin_2"))
+    targets = st.sampled_from(({"at_most": 2}, {"at_least": 99.5}))
     return {
         "owners": st.lists(mapping({"team": words()}, {"contact": words()}), min_size=1, max_size=2),
         "deprecation": at_least_one(
@@ -61,9 +68,29 @@ def blocks() -> dict[str, SearchStrategy[Any]]:
         "tier": st.sampled_from(("enterprise", "domain", "product", "edge")),
         "parent": words(),
         "expires": dates(),
+        "sharing": st.sampled_from(("enterprise", "domain", "edge")),
+        "effective_from": dates(),
+        "require": st.lists(requirement, min_size=1, max_size=2, unique_by=lambda entry: entry["name"]),
         "exclusions": st.lists(exclusion, min_size=1, max_size=2),
+        "measures": st.lists(
+            st.one_of(
+                [
+                    mapping(
+                        {"name": measure_names, how: words()}, {"meaning": words(), "unit": words(), "target": targets}
+                    )
+                    for how in ("expression", "rule")
+                ]
+            ),
+            min_size=1,
+            max_size=2,
+            unique_by=lambda entry: entry["name"],
+        ),
         "event": mapping({"type": words()}, {"meaning": words()}),
         "content": st.sampled_from(["open", "closed"]),
         "source_authority": words(),
         "lineage": st.lists(st.one_of(traced), min_size=1, max_size=2),
+        "visibility": st.one_of(
+            st.just("private"),
+            at_least_one({name: st.lists(words(), min_size=1, max_size=2) for name in ("teams", "domains")}),
+        ),
     }

@@ -132,6 +132,7 @@ PLAIN_FIELD_KEYS: dict[str, SearchStrategy[Any]] = {
     "default": json_values(),
     "semantic_type": words(),
     "time_zone": st.sampled_from(("Etc/UTC", "Europe/Berlin")),
+    "pii": st.booleans(),
 }
 """Treaty's own keys on a field, authored plainly."""
 

@@ -7,9 +7,10 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from treaty.compatibility.changes import Change, Direction
-from treaty.compatibility.kinds.table import BOTH, Grade, kind
+from treaty.compatibility.kinds.table import BOTH, READERS, Grade, kind
+from treaty.contracts.model import Contract
 from treaty.contracts.values import abbreviate
-from treaty.contracts.versions import Bump
+from treaty.contracts.versions import Bump, try_parse_version
 
 _MEANING = {
     Direction.REPLACED: Grade(Bump.MAJOR, BOTH),
@@ -154,19 +155,71 @@ def contract_description_changed(change: Change) -> str:
 @kind(
     "contract.event_meaning",
     {
-        direction: Grade(Bump.PATCH, caution=True)
-        for direction in (Direction.REPLACED, Direction.ADDED, Direction.REMOVED)
+        Direction.REPLACED: Grade(Bump.MAJOR, READERS),
+        Direction.REMOVED: Grade(Bump.MAJOR, READERS),
+        Direction.ADDED: Grade(Bump.MINOR, caution=True),
     },
 )
-def event_meaning_reworded(change: Change) -> str:
-    """The stated meaning of an event was reworded.
+def event_meaning_changed(change: Change) -> str:
+    """The stated meaning of an event was added, removed or changed.
 
-    Text cannot be graded automatically, so this is PATCH with a warning: a person has to compare both versions.
+    Why it hurts: subscribers react to what the event says happened. With another meaning, the schema still fits and
+    every consumer reacts to the wrong thing.
 
-    Example: "a class was created" becomes "a class was created or changed". That is a different event and should get
-    its own contract.
+    Example: "a class was created" becomes "a class was created, or updated significantly".
+
+    Instead: publish the new fact as its own event type. If only the wording changed, an owner of the contract declares
+    it in the changelog entry of the version, with `editorial: true` and `owner`; the change is then
+    `event_meaning_reworded`. Stating the meaning for the first time is MINOR.
     """
-    return "the meaning of the event was reworded; check that both versions say the same"
+    text = f"the meaning of the event changed: {_quote(change.before)} -> {_quote(change.after)}"
+    if change.declared_by is None:
+        return text
+    return f"{text}; {change.declared_by!r} declared it editorial but does not own the contract"
+
+
+@kind("contract.event_wording", {Direction.REPLACED: Grade(Bump.PATCH, caution=True)})
+def event_meaning_reworded(change: Change) -> str:
+    """The meaning of an event was reworded, as an owner of the contract declares.
+
+    The changelog entry of the version has `editorial: true` and the `owner` who declares it. This is PATCH with a
+    warning, so that reviewers compare both texts. The owner is named in the verdict and in the audit log.
+
+    Example: "a class was created" becomes "a class has been created".
+    """
+    return f"the meaning of the event was reworded, editorial according to {change.declared_by}; compare both texts"
+
+
+EDITORIAL = frozenset({event_meaning_reworded.id})
+"""Kinds that depend on the statement of an owner, which the audit log names."""
+
+
+def _quote(meaning: str | None) -> str:
+    return f'"{abbreviate(meaning)}"' if meaning else "none"
+
+
+def classify_wording(change: Change, before: Contract, after: Contract) -> Change:
+    """Return a changed meaning with the owner who declared it editorial; other changes as they are.
+
+    A declaration counts if its team owned the contract before the change and its version lies after `before`.
+    """
+    if change.kind != event_meaning_changed.id or change.direction is not Direction.REPLACED:
+        return change
+    entries = [entry for entry in after.treaty.changelog if entry.editorial]
+    declared_by = [entry.owner for entry in entries if _is_between(entry.version, before, after)]
+    owners = {owner.team for owner in before.owners or after.owners}
+    entitled = next((team for team in declared_by if team in owners), None)
+    if entitled is not None:
+        return replace(change, kind=event_meaning_reworded.id, declared_by=entitled)
+    return replace(change, declared_by=declared_by[0]) if declared_by else change
+
+
+def _is_between(text: str, before: Contract, after: Contract) -> bool:
+    """Return whether a version is after the old one and not after the new one."""
+    version, old, new = try_parse_version(text), before.semantic_version, after.semantic_version
+    if version is None or old is None or new is None:
+        return text == after.version
+    return old < version <= new
 
 
 @kind(

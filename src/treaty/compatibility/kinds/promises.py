@@ -1,4 +1,4 @@
-"""Promises of the contract: service levels, ordering, delivery, retention, owners, change policy."""
+"""Promises of the contract: service levels, ordering, delivery, measures, retention, owners, change policy."""
 
 from __future__ import annotations
 
@@ -136,6 +136,44 @@ def content_opened(change: Change) -> str:
     return "content opened: rows with undeclared fields are accepted"
 
 
+@kind("contract.measures", {Direction.TIGHTENED: _STRONGER, Direction.ADDED: _STRONGER})
+def measure_tightened(change: Change) -> str:
+    """A semantic measure was added, or its target is stricter than before.
+
+    Consumers benefit from it. Check that the data meets the target now.
+
+    Example: `orders_with_unresolved_payment_pct` is at most 2 % instead of 3 %.
+    """
+    return f"measure {_measure(change)} is stricter: {change.before or 'none'} -> {change.after}"
+
+
+@kind("contract.measures", {Direction.LOOSENED: _WEAKER, Direction.REMOVED: _WEAKER})
+def measure_relaxed(change: Change) -> str:
+    """A semantic measure was removed, or its target was relaxed or removed.
+
+    Why it hurts: consumers judge by the measure whether the data is good enough for their decisions, and their alerts
+    depend on it.
+
+    Example: `availability_confidence` is at least 90 % instead of 95 %.
+
+    Instead: agree on the change with the consumers, and publish a MAJOR version with a migration window.
+    """
+    return f"measure {_measure(change)} is relaxed: {change.before} -> {change.after or 'none'}"
+
+
+@kind("contract.measures", {Direction.REPLACED: _WEAKER})
+def measure_redefined(change: Change) -> str:
+    """A semantic measure is computed in another way, has another unit, or its target has another bound.
+
+    Why it hurts: the number has the same name and another meaning, so that its history cannot be compared.
+
+    Example: `revenue_recognized_after_sla_pct` counts entries instead of amounts.
+
+    Instead: add a measure with a new name beside it.
+    """
+    return f"measure {_measure(change)} is redefined: {change.before} -> {change.after}"
+
+
 @kind(
     "contract.exclusions",
     {Direction.ADDED: Grade(Bump.MINOR), Direction.REMOVED: Grade(Bump.MINOR, caution=True)},
@@ -177,6 +215,33 @@ def owner_changed(change: Change) -> str:
     if change.direction is Direction.REMOVED:
         return f"owner {change.before} removed"
     return f"owner contact changed: {change.before} -> {change.after}"
+
+
+@kind(
+    "contract.visibility",
+    {direction: Grade(Bump.MINOR, caution=True) for direction in (Direction.TIGHTENED, Direction.REPLACED)},
+)
+def visibility_narrowed(change: Change) -> str:
+    """Fewer teams may read the contract in the registry, or other teams than before.
+
+    The data is unchanged. Teams with a subscription can still read the contract; everyone else gets the same answer
+    as for a contract that does not exist.
+
+    Example: `visibility: private` is added.
+    """
+    return f"visible to fewer readers: {change.before} -> {change.after}"
+
+
+@kind("contract.visibility", {Direction.LOOSENED: Grade(Bump.MINOR, caution=True)})
+def visibility_widened(change: Change) -> str:
+    """More teams may read the contract in the registry.
+
+    Its earlier versions and their history become visible as well. Check that they contain nothing that these readers
+    must not know.
+
+    Example: `visibility: private` is removed.
+    """
+    return f"visible to more readers: {change.before} -> {change.after}"
 
 
 @kind(
@@ -226,3 +291,42 @@ def contract_metadata_changed(change: Change) -> str:
     Example: the status goes from draft to active.
     """
     return f"{change.subject} changed{format_before_after(change)}"
+
+
+@kind(
+    "contract.require",
+    {direction: Grade(Bump.MINOR, caution=True) for direction in (Direction.TIGHTENED, Direction.ADDED)},
+)
+def policy_rule_tightened(change: Change) -> str:
+    """A rule of a policy was added, applies to more, or is more severe than before.
+
+    Contracts below the policy may violate it: `policy_breaks_child` names them before the policy is registered.
+
+    Example: `pii-classified` becomes an error instead of a warning.
+    """
+    return f"policy rule {_rule(change)} is stricter: {change.before or 'none'} -> {change.after}"
+
+
+@kind(
+    "contract.require",
+    dict.fromkeys((Direction.LOOSENED, Direction.REMOVED, Direction.REPLACED), _WEAKER),
+)
+def policy_rule_relaxed(change: Change) -> str:
+    """A rule of a policy was removed, applies to less, is less severe, or was replaced by another demand.
+
+    Why it hurts: readers of the contracts below the policy rely on what it guarantees, for example that personal data
+    is classified.
+
+    Example: the rule that amounts need a currency is removed.
+
+    Instead: add a rule beside it, or publish a MAJOR version with a migration plan.
+    """
+    return f"policy rule {_rule(change)} is relaxed: {change.before} -> {change.after or 'none'}"
+
+
+def _measure(change: Change) -> str:
+    return repr((change.subject or "").removeprefix("measures."))
+
+
+def _rule(change: Change) -> str:
+    return repr((change.subject or "").removeprefix("require."))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from treaty.compatibility.migration.path import MigrationDirection
@@ -14,6 +13,7 @@ from treaty.contracts.model import Contract, Field, locate_fields
 from treaty.contracts.paths import FieldPath, parse_path
 from treaty.contracts.values import abbreviate
 from treaty.errors import InvalidDocument
+from treaty.suggestions import similar_names
 
 _MAX_SUGGESTIONS = 8
 
@@ -161,6 +161,6 @@ def _known(text: str, fields: Mapping[FieldPath, Field], contract: Contract, whe
     if path in fields:
         return path
     names = [str(one) for one in fields]
-    close = get_close_matches(text, names, n=3, cutoff=0.6) or names[:_MAX_SUGGESTIONS]
+    close = similar_names(text, names) or names[:_MAX_SUGGESTIONS]
     version = f"{contract.id} {contract.version}"
     raise InvalidDocument(f"{where}: {abbreviate(text)!r} is not a field of {version}; its fields: {', '.join(close)}")

@@ -18,7 +18,11 @@ from treaty.contracts.versions import Bump
 
 
 def missing_field_step(way: MigrationDirection, target: Field, path: FieldPath, move: DeclaredMove | None) -> Step:
-    """Return the step for a field that the source does not have: its default, or NULL."""
+    """Return the step for a field that the source does not have: its default, or NULL.
+
+    NULL is a valid value of an optional field that is new. A field of the old line that is gone cannot be computed:
+    its readers lose its values.
+    """
     line = "old" if way is MigrationDirection.FORWARD else "new"
     default = move.default if move is not None and move.default is not None else None
     where = move.where if move is not None else f"default of {path}"
@@ -31,7 +35,9 @@ def missing_field_step(way: MigrationDirection, target: Field, path: FieldPath, 
     key = "default" if way is MigrationDirection.FORWARD else "back_default"
     result = f"a value is required; declare {key}" if target.is_required else "NULL"
     reason = f"the {line} line has no such field: {result}"
-    return Step(path, target, (), f"CAST(NULL AS {type_sql(target)})", Fidelity.IMPOSSIBLE, (reason,))
+    is_new = way is MigrationDirection.FORWARD and not target.is_required
+    fidelity = Fidelity.LOSSY if is_new else Fidelity.IMPOSSIBLE
+    return Step(path, target, (), f"CAST(NULL AS {type_sql(target)})", fidelity, (reason,))
 
 
 def apply_terms(step: Step, source: Field, move: DeclaredMove | None) -> Step:

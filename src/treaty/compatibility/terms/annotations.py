@@ -70,7 +70,7 @@ def rule_annotations(entries: Any) -> dict[str, Any]:
 
 
 class UniqueNames(dict[str, Any]):
-    """Values by name; a repeated name gets a number, in document order."""
+    """Values by name; a repeated name is numbered, in document order."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -114,6 +114,8 @@ def _contract_notes(contract: Contract) -> dict[str, Any]:
         notes["delivery.channels"] = blocks.delivery.channels
     notes |= {f"intended_consumers.{one.name}": (one.purpose, one.consumer_class) for one in blocks.intended_consumers}
     notes |= {f"exclusions.{one.what}": one.why for one in blocks.exclusions}
+    notes |= {f"require.{one.name}": one.message for one in blocks.require}
+    notes |= {f"measures.{one.name}": (one.meaning, one.owner) for one in blocks.measures}
     notes |= {
         f"sla.{service_levels.level_name(entry)}": service_levels.level_annotations(entry)
         for entry in contract.sla or ()
@@ -121,8 +123,16 @@ def _contract_notes(contract: Contract) -> dict[str, Any]:
     return notes | definition_notes(contract)
 
 
+def _requirements(contract: Contract) -> dict[str, Any]:
+    return {f"require.{one.name}": one for one in contract.treaty.require}
+
+
 def _exclusions(contract: Contract) -> dict[str, Any]:
     return {f"exclusions.{one.what}": one.what for one in contract.treaty.exclusions}
+
+
+def _measures(contract: Contract) -> dict[str, Any]:
+    return {f"measures.{one.name}": one for one in contract.treaty.measures}
 
 
 def _consumers(contract: Contract) -> dict[str, Any]:
@@ -139,7 +149,7 @@ def _block(name: str, compare: Compare) -> Term:
 
 
 _PARTS = ("protobuf rpc ", "protobuf enum ", "protobuf extension ", "avro message ")
-"""Foreign constructs that stand beside the data of a contract, so that one more of them breaks nothing."""
+"""Foreign constructs beside the data of a contract, so that one more of them breaks nothing."""
 
 
 def _construct_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
@@ -168,11 +178,14 @@ CONTRACT_TERMS: tuple[Term, ...] = (
     Term("contract.content", lambda contract: contract.treaty.content == "closed", flag, frozenset({"content"})),
     _block("source_authority", replaced),
     _block("deprecation", guarantees.deprecation),
+    Term("contract.require", _requirements, keyed(guarantees.requirement), frozenset({"require"})),
+    Term("contract.measures", _measures, keyed(guarantees.measure), frozenset({"measures"})),
     Term("contract.exclusions", _exclusions, keyed(replaced), frozenset({"exclusions"})),
     Term("contract.intended_consumers", _consumers, keyed(replaced), frozenset({"intended_consumers"})),
     Term("contract.event_type", _event("type"), replaced, frozenset({"event"})),
     Term("contract.event_meaning", _event("meaning"), replaced, frozenset({"event"})),
     Term("contract.owners", _owners, keyed(replaced), frozenset({"owners"})),
+    _block("visibility", guarantees.visibility),
     Term("contract.servers", _servers, keyed(replaced)),
     Term("contract.description", _descriptions, keyed(replaced)),
     Term("definition", definitions, keyed(alternatives)),

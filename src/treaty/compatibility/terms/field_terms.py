@@ -60,6 +60,12 @@ def _time_zone(field: Field) -> Any:
     return "UTC" if named in ("Etc/UTC", "Etc/GMT", "GMT", "Z") else named
 
 
+def _personal(field: Field) -> str | None:
+    """Return whether the field is marked as personal data."""
+    marked = field.treaty.get("pii")
+    return None if marked is None else f"pii: {str(marked).lower()}"
+
+
 def _role(field: Field) -> Any:
     """Return the ODCS semantic type; the default `column` counts as none."""
     role = field.more.get("semanticType")
@@ -155,6 +161,7 @@ FIELD_TERMS: tuple[Term, ...] = (
     _term("relationship", relationships, keyed(presence), ("relationships",)),
     _term("field.description", lambda field: field.description, replaced, ("description",)),
     _term("field.classification", lambda field: field.classification, replaced, ("classification",)),
+    _term("field.classification", _personal, replaced, _OWN),
     _term("field.physical_name", lambda field: field.physical_name or field.name, swapped, ("physical_name", "name")),
     _term("field.deprecated", lambda field: bool(field.deprecated), mark, ("deprecated",)),
     _term("field.business_name", lambda field: field.business_name, replaced, ("business_name",)),

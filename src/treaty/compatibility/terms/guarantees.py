@@ -1,7 +1,8 @@
-"""Compares the guarantees of a contract: ordering, delivery, latency, change policy, deprecation."""
+"""Compares guarantees of a contract: ordering, delivery, latency, measures, change policy, deprecation, visibility."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -10,8 +11,20 @@ from treaty.compatibility.changes import Direction
 from treaty.compatibility.modes import Mode
 from treaty.compatibility.terms.comparison import Difference, presence_direction
 from treaty.compatibility.terms.service_levels import LARGER, SMALLER
-from treaty.contracts.blocks import ChangePolicy, Delivery, Deprecation, Latency, Ordering
+from treaty.contracts.blocks import (
+    Audience,
+    ChangePolicy,
+    Delivery,
+    Deprecation,
+    Latency,
+    Ordering,
+    SemanticMeasure,
+    Target,
+)
+from treaty.contracts.findings import Severity
 from treaty.contracts.quantities import parse_quantity
+from treaty.contracts.requirements import Requirement
+from treaty.contracts.values import abbreviate, thaw
 
 
 def ordering(before: Ordering | None, after: Ordering | None) -> Iterator[Difference]:
@@ -138,3 +151,100 @@ def deprecation(before: Deprecation | None, after: Deprecation | None) -> Iterat
 
 def _notice(value: Deprecation | None) -> dict[str, str] | None:
     return None if value is None else {key: text for key, text in asdict(value).items() if text}
+
+
+def visibility(before: Audience | None, after: Audience | None) -> Iterator[Difference]:
+    """Compare who may read a contract: fewer readers tighten, more loosen; both at once is a replacement."""
+    if before == after:
+        return
+    one, other = str(before or "everyone"), str(after or "everyone")
+    if before is None or after is None:
+        yield Difference(Direction.LOOSENED if after is None else Direction.TIGHTENED, one, other)
+        return
+    lost, gained = before.names - after.names, after.names - before.names
+    if lost and gained:
+        yield Difference(Direction.REPLACED, one, other)
+    elif lost or gained:
+        yield Difference(Direction.TIGHTENED if lost else Direction.LOOSENED, one, other)
+
+
+def measure(before: SemanticMeasure | None, after: SemanticMeasure | None) -> Iterator[Difference]:
+    """Compare a semantic measure: how it is computed, its unit, and its target."""
+    one, other = _measure_text(before), _measure_text(after)
+    if before is None or after is None:
+        if before is not after:
+            yield Difference(presence_direction(before, after), one, other)
+    elif _computation(before) != _computation(after):
+        yield Difference(Direction.REPLACED, one, other)
+    elif before.target != after.target:
+        yield Difference(_target_direction(before.target, after.target), one, other)
+
+
+def _computation(measure: SemanticMeasure) -> tuple[str | None, ...]:
+    """Return what decides the number."""
+    return measure.sql, measure.rule, measure.object, measure.unit
+
+
+def _target_direction(before: Target | None, after: Target | None) -> Direction:
+    if before is None or after is None:
+        return Direction.TIGHTENED if before is None else Direction.LOOSENED
+    if before.at_most is not None and after.at_most is not None:
+        return Direction.TIGHTENED if after.at_most < before.at_most else Direction.LOOSENED
+    if before.at_least is not None and after.at_least is not None:
+        return Direction.TIGHTENED if after.at_least > before.at_least else Direction.LOOSENED
+    return Direction.REPLACED
+
+
+def _measure_text(measure: SemanticMeasure | None) -> str | None:
+    return None if measure is None else abbreviate(str(measure), 120)
+
+
+_SEVERITIES = {severity: rank for rank, severity in enumerate((Severity.INFO, Severity.WARNING, Severity.ERROR))}
+
+
+def requirement(before: Requirement | None, after: Requirement | None) -> Iterator[Difference]:
+    """Compare a rule of a policy: its severity, to how much it applies, and what it demands."""
+    if before is None or after is None:
+        if before is not after:
+            yield Difference(presence_direction(before, after), _rule_text(before), _rule_text(after))
+        return
+    moves = {_severity_move(before, after), _where_move(before, after), _must_move(before, after)} - {None}
+    if moves:
+        direction = moves.pop() if len(moves) == 1 else Direction.REPLACED
+        yield Difference(direction or Direction.REPLACED, _rule_text(before), _rule_text(after))
+
+
+def _severity_move(before: Requirement, after: Requirement) -> Direction | None:
+    one, other = _SEVERITIES[before.severity], _SEVERITIES[after.severity]
+    return None if one == other else Direction.TIGHTENED if other > one else Direction.LOOSENED
+
+
+def _where_move(before: Requirement, after: Requirement) -> Direction | None:
+    """Return the direction of the conditions: with fewer of them, a rule applies to more."""
+    one, other = set(before.where.items()), set(after.where.items())
+    if before.scope is not after.scope:
+        return Direction.REPLACED
+    if one == other:
+        return None
+    return Direction.TIGHTENED if other < one else Direction.LOOSENED if other > one else Direction.REPLACED
+
+
+def _must_move(before: Requirement, after: Requirement) -> Direction | None:
+    """Return the direction of the demands: with more of them, a rule is stricter."""
+    one = {item for option in before.must if len(option) == 1 for item in option[0].items()}
+    other = {item for option in after.must if len(option) == 1 for item in option[0].items()}
+    choices = [{option for option in rule.must if len(option) > 1} for rule in (before, after)]
+    if one == other and choices[0] == choices[1]:
+        return None
+    if one <= other and choices[0] <= choices[1]:
+        return Direction.TIGHTENED
+    return Direction.LOOSENED if one >= other and choices[0] >= choices[1] else Direction.REPLACED
+
+
+def _rule_text(rule: Requirement | None) -> str | None:
+    """Return a rule as text for messages."""
+    if rule is None:
+        return None
+    parts = [f"{rule.severity} for a {rule.scope}"]
+    parts += [f"where {abbreviate(rule.where)}"] if rule.where else []
+    return abbreviate(f"{' '.join(parts)}: {json.dumps(thaw(rule.must))}", 120)

@@ -9,6 +9,7 @@ from treaty.contracts import schemas
 from treaty.contracts.field_moves import check_field_moves
 from treaty.contracts.findings import Finding, PlaceOf, Pointer
 from treaty.contracts.frozen import build_frozen
+from treaty.contracts.measure_checks import check_measures
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.odcs.plain_keys import (
     EMPTY_LIST,
@@ -20,6 +21,7 @@ from treaty.contracts.odcs.plain_keys import (
 )
 from treaty.contracts.odcs.schema_versions import find_violations, valid_version
 from treaty.contracts.patterns import PatternCheck
+from treaty.contracts.requirement_checks import check_requirements
 from treaty.contracts.validation import declared_twice, finding_at, raise_if_any, schema_violations
 from treaty.contracts.values import EMPTY, FrozenMap, Json, abbreviate, freeze, thaw
 
@@ -46,7 +48,13 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
     raise_if_any(problems)
     raise_if_any([*check_patterns(strict, place_of), *_find_duplicate_fields(strict, place_of)])
     contract = _contract(strict, _objects(strict, lifter.plain_keys), plain_keys, form)
-    raise_if_any(list(check_field_moves(contract, data, place_of)))
+    raise_if_any(
+        [
+            *check_field_moves(contract, data, place_of),
+            *check_requirements(data, place_of),
+            *check_measures(data, place_of),
+        ]
+    )
     return contract
 
 

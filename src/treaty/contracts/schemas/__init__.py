@@ -97,10 +97,10 @@ def block_descriptions() -> Iterator[tuple[str, str]]:
 
 
 def fits_block(name: str, value: Json) -> bool:
-    """Tell whether a value has the shape of the block."""
+    """Return whether a value has the shape of the block."""
     return name in block_names() and blocks().is_valid({name: value})
 
 
 def fits_field_key(name: str, value: Json) -> bool:
-    """Tell whether a value has the shape of the field key."""
+    """Return whether a value has the shape of the field key."""
     return name in field_key_names() and field_keys().is_valid({name: value})

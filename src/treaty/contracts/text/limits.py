@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import InvalidDocument
@@ -19,6 +20,13 @@ class Limits:
     depth: int = 64
     aliases: int = 100
     nodes: int = 500_000
+
+
+class KeyNumbers(StrEnum):
+    """Whether a key in YAML may be a number without quotes, such as a status code; it is read as a text then."""
+
+    REFUSED = "refused"
+    AS_TEXT = "as_text"
 
 
 def truncate_message(message: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from treaty.contracts.findings import LineTree, Place, line_number_at
 from treaty.contracts.frozen import lazy
-from treaty.contracts.text.limits import Limits, invalid_document
+from treaty.contracts.text.limits import KeyNumbers, Limits, invalid_document
 from treaty.contracts.values import Json
 from treaty.errors import InvalidDocument
 
@@ -32,14 +32,36 @@ class ParsedDocument:
         """Return the place of the part that a pointer leads to."""
         return Place(self.source, None if self._tree is None else line_number_at(self._tree, pointer))
 
+    def part(self, data: dict[str, Json], pointer: Sequence[str | int]) -> ParsedDocument:
+        """Return the mapping that a pointer leads to, as a document of its own with the same places."""
+
+        def lines() -> LineTree | None:
+            tree = self._tree
+            for key in pointer:
+                child = tree[key] if tree is not None else None  # type: ignore[index]
+                tree = child[1] if child is not None else None
+            return tree
+
+        return ParsedDocument(self.source, data, lines)
+
 
 def read_document(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> ParsedDocument:
     """Read a YAML or JSON mapping, or raise InvalidDocument."""
-    limits = limits or Limits()
+    return _read(content, source, limits or Limits(), KeyNumbers.REFUSED)
+
+
+def read_document_with_number_keys(
+    content: str | bytes, source: str = "<text>", limits: Limits | None = None
+) -> ParsedDocument:
+    """Read a YAML or JSON mapping in which keys such as the status code 200 need no quotes; they become texts."""
+    return _read(content, source, limits or Limits(), KeyNumbers.AS_TEXT)
+
+
+def _read(content: str | bytes, source: str, limits: Limits, numbers: KeyNumbers) -> ParsedDocument:
     text = _decode(content, source, limits)
     if not text.strip():
         raise invalid_document("the document is empty", Place(source), "write a contract, or try: treaty init")
-    return _mapping(source, *_parse(text, source, limits))
+    return _mapping(source, *_parse(text, source, limits, numbers))
 
 
 def read_json(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> ParsedDocument:
@@ -90,17 +112,17 @@ def check_plain(data: Json, source: str, limits: Limits | None = None) -> None:
             raise invalid_document(f"a {type(value).__name__} is not a JSON value", Place(source), "write it as a text")
 
 
-def _parse(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
+def _parse(text: str, source: str, limits: Limits, numbers: KeyNumbers) -> tuple[Json, Callable[[], LineTree | None]]:
     """Read text that starts like JSON as JSON, and everything else, including flow YAML, as YAML."""
     from treaty.contracts.text import json_reader, yaml_reader
 
     if text.lstrip()[0] not in "{[":
-        return yaml_reader.read(text, source, limits)
+        return yaml_reader.read(text, source, limits, numbers)
     try:
         return json_reader.read(text, source, limits)
     except json_reader.NotJson as not_json:
         try:
-            return yaml_reader.read(text, source, limits)
+            return yaml_reader.read(text, source, limits, numbers)
         except InvalidDocument:
             raise not_json from None
 

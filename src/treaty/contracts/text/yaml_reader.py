@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from treaty.contracts.findings import LineTree, Place
-from treaty.contracts.text.limits import Limits, invalid_document
+from treaty.contracts.text.limits import KeyNumbers, Limits, invalid_document
 from treaty.contracts.values import Json, abbreviate
 from treaty.errors import InvalidDocument
 
@@ -60,11 +60,13 @@ class _Node:
     depth: int = 0
 
 
-def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
+def read(
+    text: str, source: str, limits: Limits, numbers: KeyNumbers = KeyNumbers.REFUSED
+) -> tuple[Json, Callable[[], LineTree | None]]:
     """Read one YAML document; custom tags, duplicate keys and documents beyond the limits are refused."""
     if len(_DIRECTIVE.findall(text)) > MAX_DIRECTIVES:
         raise invalid_document(f"more than {MAX_DIRECTIVES} directives", Place(source, 1), "remove them")
-    builder = _Builder(source, limits)
+    builder = _Builder(source, limits, numbers)
     try:
         builder.build(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
@@ -88,9 +90,10 @@ def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], Lin
 class _Builder:
     """Builds data and its line tree from parser events, and enforces the limits."""
 
-    def __init__(self, source: str, limits: Limits) -> None:
+    def __init__(self, source: str, limits: Limits, numbers: KeyNumbers) -> None:
         self.source = source
         self.limits = limits
+        self.numbers = numbers
         self.stack: list[_Open] = []
         self.anchors: dict[str, _Node] = {}
         self.root: _Node | None = None
@@ -149,6 +152,8 @@ class _Builder:
 
     def _key(self, frame: _Open, event: Any, line: int) -> None:
         value = self._value(event)
+        if self.numbers is KeyNumbers.AS_TEXT and type(value) is int:
+            value = str(event.value)
         if not isinstance(value, str):
             shown = abbreviate(event.value) or "null"
             raise self._refuse(f"the key {shown!r} is not a text", event, f'quote it: "{shown}"')

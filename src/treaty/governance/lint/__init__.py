@@ -1,13 +1,23 @@
 """Lint: checks whether consumers can understand a contract without asking its producer."""
 
-from treaty.governance.lint import contract_rules, event_rules, field_rules
-from treaty.governance.lint.linter import LintReport, LintSettings, lint, parse_lint_settings, unreadable_report
-from treaty.governance.lint.rule_table import RULES, Rule
+from treaty.governance.lint import contract_rules, event_rules, field_rules, leak_rules, safety_rules
+from treaty.governance.lint.linter import (
+    LintReport,
+    LintSettings,
+    lint,
+    parse_lint_settings,
+    required_findings,
+    unreadable_report,
+    with_policy_rules,
+)
+from treaty.governance.lint.rule_table import RULES, Readers, Rule
 
 CHAPTERS = (
     ("Fields", field_rules),
+    ("Leaks", leak_rules),
     ("Contracts", contract_rules),
     ("Events", event_rules),
+    ("Safety", safety_rules),
 )
 """The chapters of the reference page, in order."""
 
@@ -16,8 +26,11 @@ __all__ = [
     "RULES",
     "LintReport",
     "LintSettings",
+    "Readers",
     "Rule",
     "lint",
     "parse_lint_settings",
+    "required_findings",
     "unreadable_report",
+    "with_policy_rules",
 ]

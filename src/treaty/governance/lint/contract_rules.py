@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from treaty.contracts.blocks import EDGE
 from treaty.contracts.findings import Severity
-from treaty.contracts.model import Contract, Form
+from treaty.contracts.model import Contract, Form, has_field
+from treaty.contracts.names import ALLOWED_IN_IDS, invalid_id_characters
 from treaty.contracts.odcs import LATEST_API_VERSION, find_version_problems, write_odcs
-from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
+from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, parse_path
 from treaty.contracts.values import EMPTY
 from treaty.contracts.versions import is_version
-from treaty.governance.lifecycle import Status
+from treaty.errors import InvalidDocument
+from treaty.governance.lifecycle import ODCS_STATUSES, Status
 from treaty.governance.lint.rule_table import FieldContext, Remark, contract_rule
 from treaty.governance.lint.text_analysis import is_circular, says_nothing
+from treaty.suggestions import choose
 
-STATUSES = ("proposed", *Status)
+STATUSES = (*ODCS_STATUSES, *Status)
 _NEEDS_KEY = frozenset({"product"})
 _PROMISES = {
     "source_authority": "which system is the source of truth",
@@ -73,17 +77,43 @@ def version_not_semantic(contract: Contract, fields: tuple[FieldContext, ...]) -
         yield Remark(f"version {contract.version!r} is not MAJOR.MINOR.PATCH", "write it like 1.2.0", ("version",))
 
 
-@contract_rule(Severity.WARNING)
-def status_unknown(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """The status is missing or unknown.
+@contract_rule(Severity.ERROR)
+def id_invalid(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
+    """The id contains blanks or special characters.
 
-    Why: the life cycle of a contract depends on its status: only an active contract is published.
+    Why: the id is part of commands, addresses and table names. Registries refuse a new contract with such an id.
 
-    Fix: use draft (`proposed` in ODCS), active, deprecated, sunset, retired or archived.
+    Fix: use letters, digits and `.`, `_`, `-`, `:` or `/`, such as `sales.orders`.
     """
-    if contract.status not in STATUSES:
-        message = f"status {contract.status!r} is unknown" if contract.status else "the contract has no status"
-        yield Remark(message, f"use one of: {', '.join(Status)}", ("status",))
+    if characters := invalid_id_characters(contract.id):
+        message = f"the id {contract.id!r} contains {' '.join(map(repr, characters))}"
+        yield Remark(message, f"use {ALLOWED_IN_IDS}", ("id",))
+
+
+@contract_rule(Severity.WARNING)
+def status_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
+    """The contract has no status.
+
+    Why: the life cycle of a contract depends on its status. Without one it is a draft, which is not published.
+
+    Fix: write draft, or active once consumers may rely on it.
+    """
+    if not contract.status:
+        yield Remark("the contract has no status", f"use one of: {', '.join(Status)}", ("status",))
+
+
+@contract_rule(Severity.ERROR)
+def status_unknown(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
+    """The status is unknown.
+
+    Why: the life cycle of a contract depends on its status: only an active contract is published. Registries refuse
+    other statuses.
+
+    Fix: use draft, active, deprecated, sunset, retired or archived. Of the words that ODCS suggests, `proposed`,
+    `development` and `test` mean draft, and `production` means active.
+    """
+    if contract.status and contract.status not in STATUSES:
+        yield Remark(f"status {contract.status!r} is unknown", choose(contract.status, Status), ("status",))
 
 
 @contract_rule(Severity.WARNING)
@@ -146,11 +176,29 @@ def promise_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> It
 
     Fix: add the block: `source_authority`, `intended_consumers`, `change_policy`, `delivery`, `latency`, `lineage`.
     """
-    if contract.treaty.tier not in ("product", "edge") or contract.treaty.event is not None:
+    if contract.treaty.tier != "product" or contract.treaty.event is not None:
         return
     for name, what in _PROMISES.items():
         if getattr(contract.treaty, name) in (None, ()):
             yield Remark(f"the contract does not say {what}", f"add {name}:", ("tier",))
+
+
+_MEASURE_KEYS = {"meaning": "what it means", "target": "its target", "owner": "who acts if it misses its target"}
+
+
+@contract_rule(Severity.INFO)
+def measure_incomplete(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
+    """A semantic measure has no meaning, target or owner.
+
+    Why: a number without a target is never wrong, and a missed target without an owner is never corrected.
+
+    Fix: add `meaning`, `target` with `at_most` or `at_least`, and `owner` to the measure.
+    """
+    for index, measure in enumerate(contract.treaty.measures):
+        for key, what in _MEASURE_KEYS.items():
+            if getattr(measure, key) is None:
+                message = f"measure {measure.name!r} does not say {what}"
+                yield Remark(message, f"add {key}:", ("measures", index))
 
 
 @contract_rule(Severity.WARNING)
@@ -181,8 +229,9 @@ def expiry_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iter
 
     Fix: add `expires:`.
     """
-    if contract.treaty.tier == "edge" and not contract.treaty.expires:
-        yield Remark("an edge contract has no expiry", "add expires: with a date", ("tier",))
+    if contract.treaty.sharing == EDGE and not contract.treaty.expires:
+        key = "sharing" if "sharing" in contract.plain_keys else "tier"
+        yield Remark("an edge contract has no expiry", "add expires: with a date", (key,))
 
 
 @contract_rule(Severity.ERROR)
@@ -258,3 +307,25 @@ def owner_unreachable(contract: Contract, fields: tuple[FieldContext, ...]) -> I
             yield Remark(
                 f"owner {owner.team!r} has no contact", "add a channel, pager group or address", ("owners", index)
             )
+
+
+@contract_rule(Severity.ERROR)
+def lineage_field_unknown(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
+    """A mapping of the lineage names a field that the contract does not have.
+
+    Why: changes upstream are followed by field, so that consumers of the field that was meant are not notified.
+
+    Fix: use the path of a field of this contract as the key of `mappings`.
+    """
+    for index, upstream in enumerate(contract.treaty.lineage):
+        for name in upstream.mappings if fields else ():
+            if not _is_field(contract, name):
+                message = f"lineage maps {name!r}, which is not a field of the contract"
+                yield Remark(message, "use a field path", ("lineage", index, "mappings", name))
+
+
+def _is_field(contract: Contract, name: str) -> bool:
+    try:
+        return has_field(contract, parse_path(name))
+    except InvalidDocument:
+        return False

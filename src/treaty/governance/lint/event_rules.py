@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, Field
-from treaty.governance.lint.rule_table import FieldContext, Remark, contract_rule
+from treaty.governance.lint.rule_table import FieldContext, Readers, Remark, contract_rule, reader_rule
 from treaty.governance.lint.text_analysis import is_circular, says_nothing
 
 MAX_EVENT_FIELDS = 35
+MAX_FIELDS_WITHOUT_READERS = 20
+MAX_FIELDS_NAMED = 5
 
 
 @contract_rule(Severity.WARNING)
@@ -24,10 +26,41 @@ def event_over_wide(contract: Contract, fields: tuple[FieldContext, ...]) -> Ite
     """
     if contract.treaty.event is None:
         return
-    leaves = Counter(spot.path.object for spot in fields if spot.name and not _holds_fields(spot.field))
+    leaves = Counter(spot.path.object for spot in _leaves(fields))
     for width in (count for count in leaves.values() if count > MAX_EVENT_FIELDS):
         message = f"the event has {width} fields, more than {MAX_EVENT_FIELDS}"
         yield Remark(message, "include what consumers need to react; list the rest under exclusions:", ("schema",))
+
+
+@reader_rule(Severity.WARNING)
+def event_fields_unread(contract: Contract, fields: tuple[FieldContext, ...], readers: Readers) -> Iterator[Remark]:
+    """An event has more than 20 fields, and some of them are read by no consumer.
+
+    Runs where a registry is asked (`treaty check`, `treaty lint --registry`) and every consumer of the line has
+    declared its fields.
+
+    Why: a field that no consumer needs is still part of the public interface. Some consumer will come to rely on it,
+    and then it cannot be changed freely.
+
+    Fix: remove the fields with the next MAJOR version, and list them under `exclusions:`.
+    """
+    leaves = _leaves(fields)
+    if contract.treaty.event is None or len(leaves) <= MAX_FIELDS_WITHOUT_READERS or not readers.consumers:
+        return
+    unread = [
+        spot.path_text
+        for spot in leaves
+        if not any(read.covers(spot.path) or spot.path.covers(read) for read in readers.fields)
+    ]
+    if unread:
+        named = ", ".join(unread[:MAX_FIELDS_NAMED])
+        more = f" and {len(unread) - MAX_FIELDS_NAMED} more" if len(unread) > MAX_FIELDS_NAMED else ""
+        message = f"the event has {len(leaves)} fields, and no consumer reads {named}{more}"
+        yield Remark(message, "remove them, and list them under exclusions:", ("schema",))
+
+
+def _leaves(fields: tuple[FieldContext, ...]) -> list[FieldContext]:
+    return [spot for spot in fields if spot.name and not _holds_fields(spot.field)]
 
 
 def _holds_fields(field: Field) -> bool:

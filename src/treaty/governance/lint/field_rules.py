@@ -22,7 +22,7 @@ _BARE_NAMES = frozenset(
 _BARE_ANYWHERE = frozenset({"details", "payload", "misc", "tmp", "other", "data", "info", "blob"})
 
 _INTERNAL = {
-    "a database row id": "row_id ctid oid pk_id surrogate_key sk db_id internal_id",
+    "a database row id": "row_id ctid oid pk pk_id surrogate_key sk db_id internal_id",
     "a row version": "row_version lock_version etag optimistic_lock",
     "an internal note": "internal_note internal_comment internal_remark internal_flag admin_note admin_comment"
     " admin_remark admin_flag backoffice_note backoffice_comment debug_note debug_flag private_note",
@@ -186,13 +186,20 @@ def internal_leaked(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
 
 @field_rule(Severity.ERROR)
 def pii_unclassified(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
-    """A field looks like personal data and has no classification.
+    """A field is marked as personal data, or looks like it, and has no classification.
+
+    A field is marked by `pii: true` or the tag `pii`.
 
     Why: masking, access and retention follow the classification. Without one, the data is not protected.
 
     Fix: add `classification:` (for example `pii` or `confidential`). If it is not about a person, use `public`.
     """
     field = spot.field
+    if not spot.classification and _is_marked_personal(spot):
+        yield Remark(
+            f"{spot.path_text} is marked as pii and has no classification", "add classification: pii", spot.pointer
+        )
+        return
     holds_objects = bool(field.properties) or any(child.properties for _, child in field.children)
     kind = field.type.name if field.type else None
     if spot.classification or holds_objects or kind == "boolean" or not _is_about_people(spot):
@@ -231,6 +238,11 @@ def unit_missing(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     states_unit = stems(split_text(text)) & _UNITS or any(sign in text for sign in _SIGNS)
     if not states_unit and not any(_names_a_unit(name) for name in spot.beside):
         yield Remark(f"{spot.path_text} has no unit", "add unit:, for example unit: EUR", spot.pointer)
+
+
+def _is_marked_personal(spot: FieldContext) -> bool:
+    tags = spot.field.more.get("tags") or ()
+    return spot.field.treaty.get("pii") is True or any(str(tag).casefold() == "pii" for tag in tags)
 
 
 def _names_a_unit(name: str) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
 from treaty.contracts.findings import Finding, PlaceOf, Severity
 from treaty.contracts.loader import LoadedContract
+from treaty.contracts.model import Contract, locate_fields
 from treaty.errors import InvalidDocument
-from treaty.governance.lint.rule_table import RULES, Remark, Rule, field_contexts
+from treaty.governance.lint.rule_table import RULES, LintTarget, Readers, Remark, Rule, field_contexts
 from treaty.governance.waivers import Waived, Waiver, apply_waivers, parse_waiver
 
 OFF = "off"
@@ -49,24 +50,79 @@ class LintReport:
         return 100 if not self.fields else 100 * self.explainable // self.fields
 
 
-def lint(loaded: LoadedContract, settings: LintSettings, today: date) -> LintReport:
-    """Run every rule on a contract and return the report as of a day."""
-    contract, place_of = loaded.contract, loaded.place_of
+def lint(
+    loaded: LoadedContract,
+    settings: LintSettings,
+    today: date,
+    readers: Readers | None = None,
+    policies: Sequence[Contract] = (),
+) -> LintReport:
+    """Run every rule on a contract and return the report as of a day.
+
+    The rules see what the contract inherits from its policies, but not the fields that it inherits as a whole, which
+    are for their policy to explain. Some rules need the readers of the contract.
+    """
+    own, place_of = loaded.contract, loaded.place_of
+    contract = _with_inherited_terms(own, policies) if policies else own
     fields = tuple(field_contexts(contract))
+    if policies:
+        stated = {str(path) for path, _, _ in locate_fields(own)}
+        fields = tuple(spot for spot in fields if spot.path_text in stated)
+    target = LintTarget(contract, fields, readers)
     named = [spot for spot in fields if spot.name]
     findings: list[Finding] = []
     unclear: set[str] = set()
     for rule in RULES.values():
         severity = settings.severity(rule)
-        for path, remark in rule.run(contract, fields):
+        for path, remark in rule.run(target):
             if rule.id in _ILLEGIBLE and path:
                 unclear.add(path)
             if severity is not None:
                 findings.append(_finding(rule.id, severity, remark, path, place_of))
     findings.sort(key=lambda finding: finding.sort_key)
-    remaining, waived = apply_waivers(findings, contract.id, settings.waivers, today)
+    waivable = [finding for finding in findings if not RULES[finding.id].is_required]
+    remaining, waived = apply_waivers(waivable, contract.id, settings.waivers, today)
+    if len(waivable) < len(findings):
+        required = (finding for finding in findings if RULES[finding.id].is_required)
+        remaining = tuple(sorted((*remaining, *required), key=lambda finding: finding.sort_key))
     explainable = sum(1 for spot in named if spot.path_text not in unclear)
     return LintReport(contract.id, contract.version, remaining, waived, len(named), explainable)
+
+
+def _with_inherited_terms(contract: Contract, policies: Sequence[Contract]) -> Contract:
+    from treaty.governance.effective import effective_contract  # not needed to lint a document without policies
+
+    return effective_contract(contract, policies).contract
+
+
+def with_policy_rules(
+    report: LintReport, loaded: LoadedContract, policies: Sequence[Contract], settings: LintSettings, today: date
+) -> LintReport:
+    """Return a report with the violations of the rules of policies; `check` and registration report them themselves."""
+    if not policies:
+        return report
+    from treaty.governance.inheritance import find_weakened_terms
+    from treaty.governance.policy_rules import VIOLATED
+
+    pointers = {str(path): pointer for path, _, pointer in locate_fields(loaded.contract)}
+    found = [
+        Finding(one.kind, one.severity, str(one), one.path, loaded.place_of(pointers.get(one.path, ("id",))))
+        for one in find_weakened_terms(loaded.contract, policies)
+        if one.kind == VIOLATED
+    ]
+    remaining, waived = apply_waivers(found, loaded.contract.id, settings.waivers, today)
+    findings = tuple(sorted((*report.findings, *remaining), key=lambda finding: finding.sort_key))
+    return replace(report, findings=findings, waived=(*report.waived, *waived))
+
+
+def required_findings(contract: Contract, place_of: PlaceOf) -> tuple[Finding, ...]:
+    """Return the findings of the rules that every registered contract has to meet."""
+    return tuple(
+        _finding(rule.id, rule.severity, remark, path, place_of)
+        for rule in RULES.values()
+        if rule.is_required
+        for path, remark in rule.run(LintTarget(contract, ()))
+    )
 
 
 def unreadable_report(findings: tuple[Finding, ...]) -> LintReport:
@@ -80,18 +136,21 @@ def parse_lint_settings(data: Mapping[str, Any], waivers: Iterable[Any]) -> Lint
     for name, value in data.items():
         if name not in RULES:
             raise InvalidDocument(f"unknown rule {name!r} in lint.rules; see: treaty explain rules")
+        if RULES[name].is_required:
+            raise InvalidDocument(f"the rule {name!r} cannot be changed in lint.rules: registries apply it too")
         severities[name] = _severity(name, value)
     return LintSettings(severities, tuple(parse_waiver(waiver, _waivable(waiver)) for waiver in waivers))
 
 
 def _waivable(item: Any) -> Collection[str]:
     """Return the ids that a waiver may name: lint rules, kinds of change and branch findings."""
+    waivable = {name for name, rule in RULES.items() if not rule.is_required}
     if not isinstance(item, Mapping) or item.get("rule") in RULES:
-        return RULES
+        return waivable
     from treaty.compatibility.kinds import KINDS  # imported only if a waiver names something other than a lint rule
     from treaty.governance.branch_findings import BRANCH_FINDINGS
 
-    return {*RULES, *KINDS, *BRANCH_FINDINGS}
+    return {*waivable, *KINDS, *BRANCH_FINDINGS}
 
 
 def _severity(name: str, value: Any) -> Severity | None:

@@ -37,27 +37,50 @@ class FieldContext:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """The result of a rule: a message, a hint, and the position it refers to."""
+    """The result of a rule: a message, a hint, the position it refers to, and the path of a field if it names one."""
 
     message: str
     hint: str
     pointer: Pointer = ()
+    path: str | None = None
+
+
+@dataclass(frozen=True)
+class Readers:
+    """The consumers of a line and the fields that they read, as far as the registry knows."""
+
+    consumers: tuple[str, ...]
+    fields: tuple[FieldPath, ...]
+
+
+@dataclass(frozen=True)
+class LintTarget:
+    """What the rules check: a contract with its fields in context, and its readers if they are known."""
+
+    contract: Contract
+    fields: tuple[FieldContext, ...]
+    readers: Readers | None = None
 
 
 FieldRule: TypeAlias = Callable[[FieldContext, Contract], Iterator[Remark]]
 ContractRule: TypeAlias = Callable[[Contract, tuple[FieldContext, ...]], Iterator[Remark]]
-Run: TypeAlias = Callable[[Contract, tuple[FieldContext, ...]], Iterator[tuple[str | None, Remark]]]
+ReaderRule: TypeAlias = Callable[[Contract, tuple[FieldContext, ...], Readers], Iterator[Remark]]
+Run: TypeAlias = Callable[[LintTarget], Iterator[tuple[str | None, Remark]]]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One lint rule with its public page; `run` yields remarks, each with the path of its field or None."""
+    """One lint rule with its public page; `run` yields remarks, each with the path of its field or None.
+
+    A required rule is applied by registries too: it cannot be re-graded, switched off or waived.
+    """
 
     id: str
     severity: Severity
     page: str
     home: str
     run: Run
+    is_required: bool = False
 
     @property
     def summary(self) -> str:
@@ -72,9 +95,9 @@ def field_rule(severity: Severity) -> Callable[[FieldRule], FieldRule]:
     """Register a function as a rule that checks each field."""
 
     def enter(check: FieldRule) -> FieldRule:
-        def run(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[tuple[str | None, Remark]]:
-            for spot in fields:
-                for remark in check(spot, contract):
+        def run(target: LintTarget) -> Iterator[tuple[str | None, Remark]]:
+            for spot in target.fields:
+                for remark in check(spot, target.contract):
                     yield spot.path_text, remark
 
         _enter(check, severity, run)
@@ -83,13 +106,28 @@ def field_rule(severity: Severity) -> Callable[[FieldRule], FieldRule]:
     return enter
 
 
-def contract_rule(severity: Severity) -> Callable[[ContractRule], ContractRule]:
+def contract_rule(severity: Severity, *, is_required: bool = False) -> Callable[[ContractRule], ContractRule]:
     """Register a function as a rule that checks the contract itself."""
 
     def enter(check: ContractRule) -> ContractRule:
-        def run(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[tuple[str | None, Remark]]:
-            for remark in check(contract, fields):
-                yield None, remark
+        def run(target: LintTarget) -> Iterator[tuple[str | None, Remark]]:
+            for remark in check(target.contract, target.fields):
+                yield remark.path, remark
+
+        _enter(check, severity, run, is_required)
+        return check
+
+    return enter
+
+
+def reader_rule(severity: Severity) -> Callable[[ReaderRule], ReaderRule]:
+    """Register a function as a rule that runs only where the readers of the contract are known."""
+
+    def enter(check: ReaderRule) -> ReaderRule:
+        def run(target: LintTarget) -> Iterator[tuple[str | None, Remark]]:
+            if target.readers is not None:
+                for remark in check(target.contract, target.fields, target.readers):
+                    yield None, remark
 
         _enter(check, severity, run)
         return check
@@ -97,14 +135,14 @@ def contract_rule(severity: Severity) -> Callable[[ContractRule], ContractRule]:
     return enter
 
 
-def _enter(check: Callable[..., Iterator[Remark]], severity: Severity, run: Run) -> None:
+def _enter(check: Callable[..., Iterator[Remark]], severity: Severity, run: Run, is_required: bool = False) -> None:
     name = check.__name__.replace("_", "-")
     page = inspect.getdoc(check)
     if name in RULES:
         raise ValueError(f"the rule {name} is declared twice")
     if not page:
         raise ValueError(f"the rule {name} has no page; write its docstring")
-    RULES[name] = Rule(name, severity, page, check.__module__, run)
+    RULES[name] = Rule(name, severity, page, check.__module__, run, is_required)
 
 
 def field_contexts(contract: Contract) -> Iterator[FieldContext]:
