@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from datetime import datetime, timedelta
 
+from tests.registry.backends import SECRET_KEY
 from treaty.registry.notices.addresses import AddressRule
 from treaty.registry.notices.senders import Outlet
 from treaty.registry.rules import RegistryRules
@@ -45,7 +46,7 @@ def main() -> None:
 
     if asked.no_delivery:
         setattr(server, "BackgroundThreads", _NoDelivery)  # noqa: B010
-    rules = RegistryRules(addresses=AddressRule.ALLOW_PRIVATE)
+    rules = RegistryRules(addresses=AddressRule.ALLOW_PRIVATE, secret_keys=(SECRET_KEY,))
     outlet = Outlet(AddressRule.ALLOW_PRIVATE)
     limits = Limits(
         seconds=asked.timeout,

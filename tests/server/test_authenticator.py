@@ -245,6 +245,24 @@ def test_an_oidc_bearer_token_signs_in(serve: Serve, issuer: Issuer) -> None:
     assert client.get("/api/v1/audit", headers=bearer(steward)).status_code == 200
 
 
+def test_an_oidc_user_with_the_name_of_a_token_is_told_apart(serve: Serve, issuer: Issuer, database: str) -> None:
+    now = IssuerClock()
+    client = serve(oidc=OidcVerifier(OidcSettings(issuer.address, AUDIENCE, jwks_url=issuer.jwks_url), clock=now))
+    admin = issuer.sign(now, sub="boss", treaty_roles=["admin"])
+    owner = issuer.sign(now, treaty_roles=["owner:growth"])
+    for name, holder in (("ann", None), ("boss", f"{issuer.address}#boss")):
+        body = {"name": name, "role": "viewer", "holder": holder}
+        assert client.post("/api/v1/tokens", json=body, headers=bearer(admin)).status_code == 201
+
+    for version, token in (("1.0.0", owner), ("1.0.1", admin)):
+        assert client.post("/contracts", json=short(version=version), headers=bearer(token)).status_code == 201
+
+    authors = [
+        client.get(f"/api/v1/contracts/{USERS}/versions/1.0.{patch}").json()["registered_by"] for patch in (0, 1)
+    ]
+    assert authors == [f"ann ({issuer.address.removeprefix('http://')})", "boss"]
+
+
 @pytest.mark.parametrize(
     ("claims", "words"),
     [

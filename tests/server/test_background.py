@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.contracts import short
+from tests.server.conftest import Clock
+from tests.server.contracts import USERS, short
 from treaty.catalog.site import BuildResult, Progress, PublishTarget, publish
 from treaty.catalog.site.folder import lock_folder
+from treaty.registry.notices.senders import Outlet
 from treaty.registry.service import Registry
-from treaty.server.background import CatalogPublisher
+from treaty.server.background import BackgroundThreads, CatalogPublisher
 
 _PATIENCE = 30.0
 
@@ -123,3 +125,27 @@ def test_a_failed_publication_is_logged_and_retried(
 
     assert f"cannot publish the catalog: {place} is not a folder" in caplog.text
     assert len(builds.done) == 1
+
+
+def test_a_server_deletes_once_a_day_what_is_not_kept(tmp_path: Path) -> None:
+    clock = Clock()
+    with Registry.open(str(tmp_path / "registry.db"), clock=clock) as registry:
+        registry.register(short())
+        for number in range(3):
+            registry.notices.report_breach(USERS, kind="sla_breach", message=f"late {number}")
+        clock.forward(days=402)
+        threads = BackgroundThreads(registry, Outlet())
+
+        threads._delete_expired()
+        left = [notice.headline for notice in registry.notices.notices().items]
+        registry.notices.report_breach(USERS, kind="sla_breach", message="late again")
+        clock.forward(hours=1)
+        threads._delete_expired()
+        same_day = len(registry.notices.notices().items)
+        clock.forward(days=1)
+        threads._delete_expired()
+        next_day = [notice.headline for notice in registry.notices.notices().items]
+
+    assert left == ["late 2"]
+    assert same_day == 2
+    assert next_day == ["late again"]

@@ -21,7 +21,9 @@ WRITERS = 64
 ENDED_WELL = {0, -signal.SIGTERM}
 
 
-def race(addresses: list[str], documents: Iterable[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+def race(
+    addresses: list[str], documents: Iterable[dict[str, Any]], path: str = "/contracts"
+) -> list[tuple[int, dict[str, Any]]]:
     """Send each document over its own connection, all at the same time."""
     runners = list(documents)
     gate = threading.Barrier(len(runners))
@@ -30,7 +32,7 @@ def race(addresses: list[str], documents: Iterable[dict[str, Any]]) -> list[tupl
         with client_of(addresses[number % len(addresses)]) as client:
             client.get("/healthz")
             gate.wait(TIMEOUT_S)
-            answer = client.post("/contracts", json=runners[number])
+            answer = client.post(path, json=runners[number])
         return answer.status_code, answer.json()
 
     with ThreadPoolExecutor(len(runners)) as pool:
@@ -43,6 +45,13 @@ def check_same_version(addresses: list[str]) -> None:
     assert Counter(status for status, _ in answers) == {201: 1, 400: WRITERS - 1}
     said = {body["detail"] for status, body in answers if status == 400}
     assert said == {f"version '1.0.0' of {USERS!r} is already registered; history does not change"}
+
+
+def check_same_document(addresses: list[str]) -> None:
+    answers = race(addresses, [short("sales.same")] * 16, "/api/v1/contracts")
+
+    assert Counter(status for status, _ in answers) == {201: 1, 200: 15}
+    assert [body for _, body in answers] == [answers[0][1]] * 16
 
 
 def check_distinct_versions(addresses: list[str]) -> list[str]:
@@ -69,13 +78,14 @@ def check_history(registry: Registry, taken: list[str]) -> None:
     found = check_integrity(registry)
 
     assert found.pop(USERS) == ["1.0.0", *taken]
-    assert found == {f"sales.{number}": ["1.0.0"] for number in range(WRITERS)}
+    assert found == {"sales.same": ["1.0.0"], **{f"sales.{number}": ["1.0.0"] for number in range(WRITERS)}}
 
 
 def test_concurrent_writers_of_one_server(serve: Serve, database: str, open_registry: Callable[..., Registry]) -> None:
     addresses = [str(serve(database=database).base_url)]
 
     check_same_version(addresses)
+    check_same_document(addresses)
     taken = check_distinct_versions(addresses)
     check_distinct_contracts(addresses)
 
@@ -90,6 +100,7 @@ def test_concurrent_writers_of_four_processes(
         addresses = [one.address for one in begun]  # they make the tables at the same time, too
 
         check_same_version(addresses)
+        check_same_document(addresses)
         taken = check_distinct_versions(addresses)
         check_distinct_contracts(addresses)
 

@@ -14,10 +14,12 @@ from typing import Any
 import httpx2
 import pytest
 import yaml
+from fastapi.routing import iter_route_contexts
 from structlog.testing import capture_logs
 
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
+from tests.server.running import client_of, running
 from tests.server.test_http import connected, request
 from treaty.registry.service import Registry
 from treaty.server.app import create_app
@@ -111,7 +113,7 @@ def test_only_documents_may_be_large(shared: httpx2.Client) -> None:
         assert shared.post(path, content=large, headers={"Content-Type": "application/json"}).status_code == 422
     refused = shared.post("/api/v1/tokens", content=large, headers={"Content-Type": "application/json"})
     assert (refused.status_code, api_error(refused)["detail"]) == (413, "the body is larger than 1,000,000 bytes")
-    assert len(takes_documents) == 5
+    assert len(takes_documents) == 6
 
 
 @pytest.mark.parametrize("path", ["/contracts", "/contracts/check", "/api/v1/tokens"])
@@ -227,7 +229,7 @@ def test_an_unknown_path_of_the_api_has_the_one_shape(shared: httpx2.Client, ask
 @pytest.mark.parametrize(
     ("ask", "allowed"),
     [
-        ("DELETE /api/v1/contracts", "GET"),
+        ("DELETE /api/v1/contracts", "GET, POST"),
         ("PATCH /api/v1/subscriptions", "DELETE, GET, PUT"),
         ("PUT /api/v1/tokens", "GET, POST"),
         ("OPTIONS /api/v1/channels", "GET, POST"),
@@ -329,3 +331,41 @@ def test_a_slow_read_is_answered_in_time(serve: Serve, monkeypatch: pytest.Monke
 
     assert (answer.status_code, api_error(answer)["error"]) == (503, "unavailable")
     assert answer.headers["retry-after"] == "2"
+
+
+@pytest.mark.parametrize("now", ["0.5", "1767225600", "2027-03-31", "2027-03-31T00:00:00"])
+def test_a_time_is_written_in_iso_8601_with_its_zone(shared: httpx2.Client, now: str) -> None:
+    assert shared.get("/api/v1/tick", params={"now": now}).status_code == 422
+    assert shared.get("/api/v1/tick", params={"now": "2027-03-31T00:00:00Z"}).status_code == 200
+
+
+HEAD_PATH_VALUES = {
+    "dataset_id": USERS,
+    "contract": USERS,
+    "key": USERS,
+    "line": f"{USERS}@1",
+    "version": "1.0.0",
+    "pair": "1.0.0..1.0.0",
+    "form": "odcs",
+    "identity": "1",
+    "number": "1",
+    "name": "swagger-ui.css",
+}
+
+
+def test_head_is_answered_like_get_without_a_body(open_registry: Callable[..., Registry]) -> None:
+    app = create_app(open_registry())
+    app.state.registry.register(short())
+    paths = [route.path for route in iter_route_contexts(app.routes) if "GET" in (route.methods or ())]
+
+    with running(app) as address, client_of(address) as client:
+        answered = 0
+        for path in paths:
+            url = re.sub(r"{(\w+)(:path)?}", lambda name: HEAD_PATH_VALUES[name[1]], path or "/")
+            got, head = client.get(url), client.head(url)
+            assert (head.status_code, head.content) == (got.status_code, b""), url
+            assert head.headers["content-type"] == got.headers["content-type"], url
+            answered += got.status_code == 200
+
+    assert len(paths) > 60
+    assert answered > 40

@@ -32,6 +32,7 @@ from treaty.registry.service import Registry
 from treaty.registry.store import database as store
 from treaty.registry.store.database import Database
 from treaty.registry.store.transaction import Transaction
+from treaty.server.settings import AccessSettings
 
 ASKED = [
     ("GET", "/datasets"),
@@ -78,6 +79,24 @@ def test_requests_fail_while_postgresql_is_down_and_work_once_it_is_back(serve: 
     wait_for_readiness(client, 200)
     assert [one["version"] for one in client.get(f"/contracts/{USERS}/versions").json()] == ["1.0.0"]
     assert client.post("/contracts", json=short(version="1.0.1")).status_code == 201
+
+
+def test_metrics_say_that_the_database_is_away(serve: Serve, own_postgresql: Any) -> None:
+    client = serve(database=create_database(own_postgresql.get_uri()), access=AccessSettings(required=True))
+    before = client.get("/metrics").text
+    own_postgresql.stop()
+    wait_for_readiness(client, 503)  # a write of the last second counts as an answer
+    during = client.get("/metrics")
+    own_postgresql.start()
+
+    assert 'treaty_database_up{operation="read"} 1.0' in before
+    assert "treaty_contracts{" in before
+    assert during.status_code == 200
+    assert 'treaty_database_up{operation="read"} 0.0' in during.text
+    assert 'treaty_database_up{operation="write"} 0.0' in during.text
+    assert 'treaty_http_requests_total{method="GET",route="/metrics",status="200"} 1.0' in during.text
+    assert "treaty_contracts{" not in during.text
+    wait_for_readiness(client, 200)
 
 
 @pytest.mark.parametrize(("workers", "outages"), [(1, ["stopped", "killed", "paused"]), (2, ["stopped"])])

@@ -49,6 +49,7 @@ VALID = {
     "/api/v1/proposals/{identity}/decline": {"reason": "r"},
     "/api/v1/channels": {"party": "growth", "kind": "log", "target": "growth", "secret": "0123456789abcdef"},
     "/api/v1/notices/retry": {"channel": 1},
+    "/api/v1/incidents/{identity}/acknowledge": {"reason": "r"},
     "/api/v1/measures": {
         "measures": [
             {

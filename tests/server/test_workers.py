@@ -15,7 +15,7 @@ from tests.server.contracts import short
 from tests.server.running import TIMEOUT_S, client_of
 from treaty.errors import Unavailable
 from treaty.registry.service import Registry
-from treaty.server.workers import open_sockets
+from treaty.server.sockets import open_sockets
 
 WORKERS = 2
 _OPENING = "Treaty is running at "

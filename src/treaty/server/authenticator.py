@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 from treaty.errors import NotAllowed
 from treaty.registry.access.actors import ANONYMOUS, NO_ACCESS, Actor, NotAuthenticated, local_actor
@@ -12,8 +14,10 @@ from treaty.registry.access.permissions import RULES, Action, who_may
 from treaty.registry.access.tokens import actor_of, parse_token
 from treaty.registry.store import tokens
 from treaty.registry.store.database import Database
+from treaty.server.sessions import Sessions
 from treaty.server.settings import AccessSettings
 from treaty.server.token_cache import TokenCache
+from treaty.server.usage import UsageRecorder
 
 _BEARER = "bearer "
 _TOKEN_PREFIX = "treaty_"  # noqa: S105
@@ -36,6 +40,8 @@ class Authenticator:
         self._sign_in_required = settings.required or oidc is not None
         self._checked_at: datetime | None = None
         self._tokens = TokenCache(database.read_cache)
+        self.usage = UsageRecorder(database)
+        self.sessions = Sessions(database, settings.session, self.usage)
 
     def actor(self, authorization: str | None) -> Actor:
         """Return who sends the request; raise Unknown for credentials that are invalid."""
@@ -52,7 +58,13 @@ class Authenticator:
         """Return a cached actor whose token may have been revoked: for writes, whose transaction checks for that."""
         if authorization is not None:
             text = _bearer_token(authorization)
-            return None if text is None else self._tokens.find(text, self._database.clock())
+            if text is None:
+                return None
+            now = self._database.clock()
+            actor = self._tokens.find(text, now)
+            if actor is not None and actor.token is not None:
+                self.usage.note_token(actor.token, now)
+            return actor
         checked_at = self._checked_at
         if self._sign_in_required or (
             checked_at is not None and self._database.clock() - checked_at < _RECHECK_INTERVAL
@@ -70,7 +82,7 @@ class Authenticator:
         return None if record is None else record.expires_at
 
     def requires_sign_in(self) -> bool:
-        """Tell whether clients must sign in: because of the settings, or because a token exists."""
+        """Return whether clients must sign in: because of the settings, or because a token exists."""
         with self._lock:
             now = self._database.clock()
             if not self._sign_in_required and (self._checked_at is None or now - self._checked_at >= _RECHECK_INTERVAL):
@@ -89,6 +101,14 @@ class Authenticator:
         with self._lock:
             self._checked_at = None
 
+    def unmistakable(self, actor: Actor) -> Actor:
+        """Return a user of the identity provider, with the issuer in the name if tokens of others have that name."""
+        with self._database.read() as connection:
+            if not tokens.belongs_to_other(connection, actor.name, actor.identity):
+                return actor
+        issuer = urlsplit(actor.identity.partition("#")[0]).netloc
+        return replace(actor, name=f"{actor.name} ({issuer})")
+
     def _without_credentials(self, sign_in_required: bool) -> Actor:
         if not sign_in_required:
             return _LOCAL
@@ -99,12 +119,14 @@ class Authenticator:
         if text is None:
             raise NotAuthenticated("sign in with 'Authorization: Bearer <token>'")
         if self._oidc is not None and not text.startswith(_TOKEN_PREFIX):
-            return self._oidc.verify(text)
+            return self.unmistakable(self._oidc.verify(text))
         stamp = self._database.read_cache.stamp()
         with self._database.read() as connection:
             record = tokens.believed(connection, text)
-        actor = actor_of(record, self._database.clock())
+        now = self._database.clock()
+        actor = actor_of(record, now)
         self._tokens.add(record, actor, stamp)
+        self.usage.note_token(record.id, now)
         return actor
 
 

@@ -6,19 +6,25 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from datetime import date
 from functools import partial
 
 from treaty.catalog.site import Progress, PublishTarget, publish
 from treaty.catalog.site.folder import FolderBusy
-from treaty.catalog.svg.graph_layout import warm_up_in_background
+from treaty.catalog.svg.graph_layout import warm_up
 from treaty.errors import TreatyError
 from treaty.registry.notices.senders import Outlet
 from treaty.registry.service import Registry
+from treaty.registry.service.channel_secrets import decrypting_sender
 from treaty.registry.service.checkpoints import publish_checkpoint
 from treaty.registry.service.delivery_worker import DeliveryWorker
+from treaty.registry.service.retention import delete_expired
 
 _LOG = logging.getLogger("treaty.server")
 TICK_INTERVAL_S = 60.0
+
+WARM_UP_DELAY_S = 3.0
+"""The layout of graphs is loaded this long after the start, so that it does not delay the first requests."""
 
 QUIET_PERIOD_S = 0.5
 """The site is rebuilt after this long without a change, so that a hundred registrations cause one build."""
@@ -36,12 +42,17 @@ class BackgroundThreads:
     def __init__(self, registry: Registry, outlet: Outlet, publishing: PublishTarget | None = None) -> None:
         self._registry = registry
         database = registry.context.database
-        self._delivery = DeliveryWorker(database, outlet.send, database.clock)
+        send = decrypting_sender(outlet.send, registry.context.secrets)
+        self._delivery = DeliveryWorker(database, send, database.clock)
         database.on_notices(self._delivery.wake)
         self._publisher = CatalogPublisher(registry, publishing) if publishing else None
         self._checkpoint_seq = 0
+        self._cleaned_on: date | None = None
+        self._regular_jobs: list[Callable[[], None]] = []
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
+        self._warm_up = threading.Timer(WARM_UP_DELAY_S, warm_up)
+        self._warm_up.daemon = True
 
     def start(self) -> None:
         """Start the threads."""
@@ -55,7 +66,11 @@ class BackgroundThreads:
             thread = threading.Thread(target=target, name=name, daemon=True)
             thread.start()
             self._threads.append(thread)
-        warm_up_in_background()
+        self._warm_up.start()
+
+    def add_regular_job(self, job: Callable[[], None]) -> None:
+        """Run a job every minute, and once more when the server stops."""
+        self._regular_jobs.append(job)
 
     def wake_delivery(self) -> None:
         """Deliver waiting notices now."""
@@ -64,6 +79,7 @@ class BackgroundThreads:
     def stop(self) -> None:
         """Stop the threads and wait for them."""
         self._stop.set()
+        self._warm_up.cancel()
         self._delivery.wake()
         if self._publisher is not None:
             self._publisher.wake()
@@ -77,8 +93,37 @@ class BackgroundThreads:
                     _LOG.info("%s %s is %s: %s", step.contract, step.version, step.after, step.reason)
             except TreatyError as error:
                 _LOG.warning("cannot advance due versions: %s", error)
+            self._delete_expired()
             self._publish_checkpoint()
+            self._run_regular_jobs()
             self._stop.wait(TICK_INTERVAL_S)
+        self._run_regular_jobs()
+
+    def _run_regular_jobs(self) -> None:
+        for job in self._regular_jobs:
+            try:
+                job()
+            except TreatyError as error:
+                _LOG.warning("a regular job failed: %s; will retry", error)
+
+    def _delete_expired(self) -> None:
+        """Delete what the retention does not keep, once a day."""
+        today = self._registry.context.today
+        if today == self._cleaned_on:
+            return
+        try:
+            deleted = delete_expired(self._registry.context)
+        except TreatyError as error:
+            _LOG.warning("cannot delete what has expired: %s; will retry", error)
+            return
+        self._cleaned_on = today
+        if deleted.notices or deleted.measures or deleted.secrets:
+            _LOG.info(
+                "deleted %d notices, %d measures and %d replaced secrets",
+                deleted.notices,
+                deleted.measures,
+                deleted.secrets,
+            )
 
     def _publish_checkpoint(self) -> None:
         """Sign the newest entry of the audit log, if there is a place for checkpoints and it is a new one."""
@@ -100,7 +145,7 @@ class CatalogPublisher:
     """Keeps the published catalog up to date; an error while publishing does not affect the registry."""
 
     def __init__(self, registry: Registry, publishing: PublishTarget) -> None:
-        self._registry = registry
+        self._registry = registry.shown_to(*publishing.teams)
         self._publishing = publishing
         self._changed = threading.Event()
         self._stop = threading.Event()

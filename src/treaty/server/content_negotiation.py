@@ -49,7 +49,7 @@ def best_match(accept: str, offered: Sequence[str], default: str) -> str:
 
 
 def wants_plain_json(request: Request, form: DocumentFormat | None) -> bool:
-    """Tell whether a stored JSON document can be sent without conversion."""
+    """Return whether a stored JSON document can be sent without conversion."""
     accept = request.headers.get("accept", DEFAULT_ACCEPT)
     return form is None and (accept in (DEFAULT_ACCEPT, JSON) or best_match(accept, _OFFERED, JSON) == JSON)
 

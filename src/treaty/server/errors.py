@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import iter_route_contexts
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator, BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from treaty.errors import (
@@ -28,6 +28,7 @@ from treaty.registry.access.tokens import redact
 from treaty.registry.model.page import BadCursor
 from treaty.registry.not_found import ContractNotFound
 from treaty.registry.report import VersionRefused
+from treaty.server.rate_limits import TooManyRequests
 from treaty.server.request_documents import BadCard
 
 API = "/api/v1"
@@ -41,6 +42,7 @@ STATUS: dict[type[TreatyError], tuple[int, str]] = {
     NotAllowed: (403, "not_allowed"),
     Unavailable: (503, "unavailable"),
     BadCard: (400, "invalid"),
+    TooManyRequests: (429, "too_many_requests"),
 }
 """The status and code of each error class; the closest class in the hierarchy applies."""
 
@@ -74,6 +76,9 @@ class ErrorModel(BaseModel):
     error: str
     detail: str
     findings: list[FindingModel] = []
+    contract: RedactedText | None = Field(
+        default=None, description="The id that is not registered, if that is the error."
+    )
     request_id: str
 
 
@@ -91,22 +96,33 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def error_response(
-    request: Request, status: int, code: str, message: str, findings: Sequence[FindingModel] = ()
+    request: Request,
+    status: int,
+    code: str,
+    message: str,
+    findings: Sequence[FindingModel] = (),
+    unregistered: str | None = None,
 ) -> JSONResponse:
     """Return an error in the shape of its path."""
     message = redact(message)
     headers = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "2"}}.get(status)
     if not request.url.path.startswith(API):
         return JSONResponse({"detail": message}, status, headers)
-    body = ErrorModel(error=code, detail=message, findings=list(findings), request_id=request.state.request_id)
-    return JSONResponse(body.model_dump(), status, headers)
+    body = ErrorModel(
+        error=code,
+        detail=message,
+        findings=list(findings),
+        contract=unregistered,
+        request_id=request.state.request_id,
+    )
+    return JSONResponse(body.model_dump(exclude={"contract"} if unregistered is None else None), status, headers)
 
 
 def error_status(request: Request, error: Exception) -> tuple[int, str, str]:
     """Return the status, code and message of an error; the reason for an outage goes to the log only."""
     kind = next(base for base in type(error).__mro__ if base in STATUS or base is TreatyError)
     status, code = STATUS.get(kind, (500, "failed"))
-    if isinstance(error, Unavailable):
+    if kind is Unavailable:
         _LOG.warning("unavailable", request_id=request.state.request_id, reason=redact(str(error)))
         return status, code, UNAVAILABLE_MESSAGE
     return status, code, str(error)
@@ -134,7 +150,11 @@ def treaty_error_response(request: Request, error: Exception) -> JSONResponse:
         if status == 422:
             location = ("query", "cursor") if isinstance(error, BadCursor) else _BODY
             return JSONResponse({"detail": [_validation_detail(message, location=location)]}, 422)
-    return error_response(request, status, code, message, _findings(error))
+    unregistered = error.contract if isinstance(error, ContractNotFound) else None
+    response = error_response(request, status, code, message, _findings(error), unregistered)
+    if isinstance(error, TooManyRequests):
+        response.headers["Retry-After"] = str(error.retry_after)
+    return response
 
 
 def _findings(error: Exception) -> list[FindingModel]:

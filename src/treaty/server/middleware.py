@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import count
 from secrets import token_hex
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 from starlette.concurrency import run_in_threadpool
@@ -22,7 +22,11 @@ from treaty.registry.access.tokens import redact
 from treaty.server.authenticator import Authenticator
 from treaty.server.errors import API
 from treaty.server.pages.error_pages import error_page, is_page_request, render_standalone
+from treaty.server.schema_registry_paths import PREFIX as SCHEMA_REGISTRY
 from treaty.server.settings import Limits, is_loopback
+
+if TYPE_CHECKING:
+    from treaty.server.metrics import ServerMetrics
 
 Scope = dict[str, Any]
 Headers = dict[bytes, bytes]
@@ -35,13 +39,17 @@ _REQUEST_ID = re.compile(rb"[0-9A-Za-z_-]{8,64}")
 _DOCUMENT_TYPES = frozenset(
     {b"application/json", b"application/yaml", b"application/x-yaml", b"text/yaml", b"application/odcs+json"}
 )
+_SCHEMA_TYPES = frozenset({b"application/vnd.schemaregistry.v1+json", b"application/vnd.schemaregistry+json"})
 _FORM_TYPES = frozenset({b"application/x-www-form-urlencoded", b"multipart/form-data"})
 _DOCUMENT_PATHS = frozenset(
     {
         "/contracts",
         "/contracts/check",
         "/catalog/check",
-        *(f"{API}/{name}" for name in ("impact", "can-i-publish", "policies/check")),
+        *(
+            f"{API}/{name}"
+            for name in ("contracts", "impact", "can-i-publish", "policies/check", "lineage", "lineage/batch")
+        ),
     }
 )
 _MAX_FORM_BYTES = 500_000
@@ -78,15 +86,30 @@ def too_large(limit: int) -> Refusal:
     return Refusal(413, "too_large", f"the body is larger than {limit:,} bytes")
 
 
+def is_schema_path(path: str) -> bool:
+    """Return whether a path belongs to the schema registry."""
+    return path == SCHEMA_REGISTRY or path.startswith(f"{SCHEMA_REGISTRY}/")
+
+
 class RequestMiddleware:
     """Checks the head of every request, and turns whatever the application raises into a response."""
 
-    def __init__(self, app: Any, limits: Limits, authenticator: Authenticator, catalog_name: str) -> None:
+    def __init__(
+        self,
+        app: Any,
+        limits: Limits,
+        authenticator: Authenticator,
+        metrics: ServerMetrics,
+        catalog_name: str,
+        hsts_seconds: int,
+    ) -> None:
         self._app = app
+        self._metrics = metrics
         self._limits = limits
         self._authenticator = authenticator
         self._catalog_name = catalog_name
         self._timed_out = Refusal(503, "unavailable", f"no answer within {limits.seconds:g} seconds; try again")
+        self._hsts = f"max-age={hsts_seconds}".encode() if hsts_seconds else None
         self._id_prefix = token_hex(6)  # unique per process; a counter makes the ids unique
         self._request_numbers = count()
 
@@ -99,7 +122,10 @@ class RequestMiddleware:
         request_id = self._request_id(headers)
         scope.setdefault("state", {})["request_id"] = request_id
         limit = self._max_bytes(scope["path"])
-        exchange = _Exchange(scope, receive, send, request_id, limit, self._limits.body_seconds)
+        hsts = self._hsts if scope["scheme"] == "https" else None
+        exchange = _Exchange(scope, receive, send, request_id, limit, self._limits.body_seconds, hsts)
+        answered = _answered_like_get(scope)
+        self._metrics.begin_request()
         try:
             refusal = self._check(scope, headers, limit)
             if refusal is FOREIGN_HOST and await run_in_threadpool(self._authenticator.requires_sign_in):
@@ -108,7 +134,7 @@ class RequestMiddleware:
                 await exchange.refuse(refusal, self._catalog_name)
                 return
             async with asyncio.timeout(self._limits.seconds):
-                await self._app(scope, exchange.receive, exchange.send)
+                await self._app(answered, exchange.receive, exchange.send)
         except TimeoutError:
             await exchange.refuse(self._timed_out, self._catalog_name)
         except asyncio.CancelledError:  # by uvicorn, when the time for a graceful shutdown is over
@@ -120,6 +146,7 @@ class RequestMiddleware:
             await exchange.refuse(INTERNAL_ERROR, self._catalog_name)
         finally:
             exchange.log()
+            self._metrics.end_request(scope["method"], answered, exchange.status, exchange.seconds)
 
     def _request_id(self, headers: Headers) -> str:
         """Return the id that the client sent, or a new one."""
@@ -130,7 +157,7 @@ class RequestMiddleware:
 
     def _max_bytes(self, path: str) -> int:
         """Return how large a body may be; only contracts may be large."""
-        if path in _DOCUMENT_PATHS:
+        if path in _DOCUMENT_PATHS or is_schema_path(path):
             return self._limits.body
         return min(self._limits.body, _MAX_FORM_BYTES if path.startswith(_PAGES) else _MAX_OTHER_BYTES)
 
@@ -152,7 +179,7 @@ class RequestMiddleware:
             media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
             if path.startswith(_PAGES):
                 return None if media in _FORM_TYPES else UNSUPPORTED_FORM
-            if media not in _DOCUMENT_TYPES:
+            if media not in _DOCUMENT_TYPES and not (media in _SCHEMA_TYPES and is_schema_path(path)):
                 return UNSUPPORTED_MEDIA_TYPE
         return None
 
@@ -161,16 +188,24 @@ class _Exchange:
     """One request and its response: limits the body, adds headers, and remembers the status for the log."""
 
     def __init__(
-        self, scope: Scope, receive: Receive, send: Send, request_id: str, max_bytes: int, body_seconds: float
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        request_id: str,
+        max_bytes: int,
+        body_seconds: float,
+        hsts: bytes | None,
     ) -> None:
         self._scope = scope
         self._receive = receive
         self._send = send
         self._request_id = request_id
+        self._hsts = hsts
         self._max_bytes = self._bytes_left = max_bytes
         self._body_seconds = body_seconds
         self._body_deadline: float | None = asyncio.get_running_loop().time() + body_seconds
-        self._status: int | None = None
+        self.status: int | None = None
         self._started_at = time.perf_counter()
 
     async def receive(self) -> dict[str, Any]:
@@ -189,17 +224,19 @@ class _Exchange:
 
     async def send(self, message: dict[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            self._status = message["status"]
+            self.status = message["status"]
             message["headers"] = [
                 *message.get("headers", ()),
                 (b"x-request-id", self._request_id.encode()),
                 (b"x-content-type-options", b"nosniff"),
             ]
+            if self._hsts:
+                message["headers"].append((b"strict-transport-security", self._hsts))
         await self._send(message)
 
     async def refuse(self, refusal: Refusal, catalog_name: str) -> None:
         """Send a refusal, unless a response was started: as a page to a browser that asked for one, else as JSON."""
-        if self._status is not None:
+        if self.status is not None:
             return
         path = self._scope["path"]
         accept = next((value for name, value in self._scope["headers"] if name == b"accept"), b"")
@@ -217,9 +254,16 @@ class _Exchange:
 
     def _render(self, path: str, refusal: Refusal) -> bytes:
         body: dict[str, Any] = {"detail": refusal.message}
+        if is_schema_path(path):
+            body = {"error_code": refusal.status, "message": refusal.message}
         if path.startswith(API):
             body = {"error": refusal.code, **body, "findings": [], "request_id": self._request_id}
         return json.dumps(body).encode()
+
+    @property
+    def seconds(self) -> float:
+        """The time since the head of the request was received."""
+        return time.perf_counter() - self._started_at
 
     def log(self) -> None:
         """Log one line without query, body and headers, which may contain secrets."""
@@ -230,9 +274,14 @@ class _Exchange:
             request_id=self._request_id,
             method=self._scope["method"],
             path=redact(self._scope["path"]),
-            status=self._status,
-            milliseconds=round((time.perf_counter() - self._started_at) * 1_000, 1),
+            status=self.status,
+            milliseconds=round(self.seconds * 1_000, 1),
         )
+
+
+def _answered_like_get(scope: Scope) -> Scope:
+    """Return the scope with GET in place of HEAD. The server, which knows the original method, sends no body."""
+    return {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
 
 def _log_internal_error(request_id: str, error: Exception) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from fastapi import FastAPI
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
 from treaty.compatibility import Mode
 from treaty.registry.model import Registration
 from treaty.server.errors import API, UNAVAILABLE_MESSAGE, DetailModel, ErrorModel
 
 Responses = dict[int | str, dict[str, Any]]
+_SCHEMA_REFERENCE = "#/components/schemas/{model}"
 
 EXAMPLE_CONTRACT: dict[str, Any] = {
     "dataset_id": "users.daily_active",
@@ -154,6 +159,18 @@ REGISTRATION_RESPONSES: Responses = {
 }
 
 
+REPEATABLE_REGISTRATION_RESPONSES: Responses = {
+    200: {
+        "description": "The same document was registered before; nothing changed.",
+        "model": Registration,
+        "content": REGISTRATION_RESPONSES[201]["content"],
+    },
+    201: REGISTRATION_RESPONSES[201],
+    202: REGISTRATION_RESPONSES[202],
+}
+"""Without the 422 of the first API, whose detail has another shape."""
+
+
 def front_page_responses(info: dict[str, Any]) -> Responses:
     """Declare the responses at the root: JSON for programs, HTML for browsers."""
     page = {"text/html": {"schema": {"type": "string"}, "example": '<!doctype html>\n<html lang="en">…</html>'}}
@@ -163,7 +180,7 @@ def front_page_responses(info: dict[str, Any]) -> Responses:
             "content": {"application/json": {"example": info}, **page},
         },
         303: {"description": "Redirects a browser to the sign-in page."},
-        **{status: {"content": page} for status in (403, 413, 422, 503)},
+        **{status: {"content": page} for status in (403, 413, 422, 429, 503)},
     }
 
 
@@ -178,12 +195,18 @@ _ERRORS = {
     401: _Error("Missing or invalid credentials.", "not_signed_in", "sign in with 'Authorization: Bearer <token>'"),
     403: _Error("The credentials do not allow this.", "not_allowed", "ci may not register: it lacks the scope write"),
     404: _Error("Not found.", "not_found", "'users.daily_active' has no version '9.0.0'"),
+    408: _Error("The body did not arrive in time.", "timeout", "the body did not arrive within 30 seconds"),
     409: _Error("Conflicts with the current state.", "refused", "ltv-dashboard still reads users.daily_active@1"),
     413: _Error("The body is too large.", "too_large", "the body is larger than 1,000,000 bytes"),
     415: _Error(
         "The body is neither JSON nor YAML.", "unsupported_media_type", "send application/json or application/yaml"
     ),
     422: _Error("The request is invalid.", "invalid", "the address contains a NUL character"),
+    429: _Error(
+        "Too many requests; the header Retry-After has the seconds to wait.",
+        "too_many_requests",
+        "too many expensive requests; try again in 2 s",
+    ),
     503: _Error("Temporarily unavailable; nothing was acknowledged.", "unavailable", UNAVAILABLE_MESSAGE),
 }
 
@@ -193,8 +216,42 @@ def error_responses(statuses: Iterable[int], prefix: str) -> Responses:
     return {status: _error_response(_ERRORS[status], prefix) for status in sorted(statuses)}
 
 
+def merge_responses(defaults: Responses, declared: Responses) -> Responses:
+    """Add what a route declares to the defaults; its own words and examples take precedence."""
+    merged = dict(defaults)
+    for status, response in declared.items():
+        default = defaults.get(status, {})
+        content = dict(default.get("content", {}))
+        for media, described in response.get("content", {}).items():
+            content[media] = {**content.get(media, {}), **described}
+        merged[status] = {**default, **response, **({"content": content} if content else {})}
+    return merged
+
+
 def _error_response(error: _Error, prefix: str) -> dict[str, Any]:
-    if not prefix.startswith(API):
-        return {"model": DetailModel, "description": error.description, **_json_example({"detail": error.message})}
-    example = {"error": error.code, "detail": error.message, "findings": [], "request_id": "5f0c2a9d71e400000017"}
-    return {"model": ErrorModel, "description": error.description, **_json_example(example)}
+    """Declare a response by a reference to its schema: a model on each response of each route would be built again."""
+    example: dict[str, Any] = {"detail": error.message}
+    model: type[BaseModel] = DetailModel
+    if prefix.startswith(API):
+        model = ErrorModel
+        example = {"error": error.code, **example, "findings": [], "request_id": "5f0c2a9d71e400000017"}
+    schema = {"$ref": _SCHEMA_REFERENCE.format(model=model.__name__)}
+    return {
+        "description": error.description,
+        "content": {"application/json": {"schema": schema, "example": example}},
+    }
+
+
+class DescribedApi(FastAPI):
+    """An application whose OpenAPI document has the schemas that error responses refer to."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document."""
+        if self.openapi_schema is None:
+            document = super().openapi()
+            _, errors = models_json_schema(
+                [(ErrorModel, "serialization"), (DetailModel, "serialization")], ref_template=_SCHEMA_REFERENCE
+            )
+            document["components"]["schemas"].update(errors["$defs"])
+        assert self.openapi_schema is not None  # noqa: S101
+        return self.openapi_schema

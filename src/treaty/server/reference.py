@@ -14,7 +14,7 @@ from treaty.server.routing import Routes, action_of
 _INTRODUCTION = """# The HTTP API
 
 Generated from the code by `make docs`. The running server has the same reference with schemas and examples at `/docs`
-and `/openapi.json`.
+and `/openapi.json`; `/docs` loads nothing from other sites. `HEAD` works wherever `GET` does.
 
 Paths without a prefix are those of the first contract registry API, with its bodies and status codes; errors there are
 `{"detail": …}`. Errors under `/api/v1` have one shape:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from fastapi import Request
-from starlette.concurrency import run_in_threadpool
+from pydantic import BaseModel
+from starlette.responses import Response
 
 from treaty.contracts.loader import looks_like_contract
 from treaty.contracts.owners import Owner
 from treaty.contracts.text import Limits, ParsedDocument, read_document, read_json
 from treaty.errors import InvalidDocument, TreatyError
-from treaty.registry.documents import JSON, YAML, Submission, as_json, prepare_reading
+from treaty.registry.documents import JSON, YAML, PreparedDocument, Submission, as_json, prepare_reading
+from treaty.server.document_work import DocumentWork
+from treaty.server.rate_limits import RateLimiter
+
+T = TypeVar("T")
 
 _ENVELOPE_KEYS = ("contract", "compatibility")
 _MODE_KEY = rb'"compatibility"\s*:\s*"[^"\\]*"\s*'
@@ -36,7 +41,25 @@ async def read_candidate(request: Request) -> Submission:
     media = (request.headers.get("content-type") or JSON).partition(";")[0].strip().lower()
     if len(body) <= (INLINE_YAML_BYTES if media in _YAML_TYPES else INLINE_JSON_BYTES):
         return _parse_candidate(body, media, limits)
-    return await run_in_threadpool(_parse_candidate, body, media, limits)
+    return await work_on_document(request, body, lambda: _parse_candidate(body, media, limits))
+
+
+async def work_on_document(request: Request, content: bytes, work: Callable[[], T]) -> T:
+    """Do work on a submitted document in a thread; its size counts towards the rate limit."""
+    limiter: RateLimiter = request.app.state.rate_limiter
+    limiter.count_body(request.scope, len(content))
+    document_work: DocumentWork = request.app.state.document_work
+    return await document_work.run(len(content), work)
+
+
+async def judge(request: Request, document: PreparedDocument, work: Callable[[], BaseModel]) -> Response:
+    """Return the result of work on a document; it is computed and written as JSON in a thread."""
+
+    def respond() -> Response:
+        return Response(work().model_dump_json(by_alias=True), media_type=JSON)
+
+    document_work: DocumentWork = request.app.state.document_work
+    return await document_work.run(len(document.content), respond)
 
 
 def _parse_candidate(body: bytes, media: str, limits: Limits) -> Submission:

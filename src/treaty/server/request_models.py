@@ -6,9 +6,21 @@ import json
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
-from treaty.consumers.subscriptions import ConsumerClass
+from treaty.consumers.dependencies import DataLayer, FieldMapping, MadeFrom
+from treaty.consumers.subscriptions import ConsumerClass, parse_fields
+from treaty.contracts.paths import parse_path
+from treaty.contracts.versions import Line, parse_line
 from treaty.registry.access.actors import Role, Scope
 from treaty.registry.notices.channels import MAX_SECRET_LENGTH, MIN_SECRET_LENGTH, ChannelKind
 
@@ -67,10 +79,31 @@ class RequestBody(BaseModel):
 
 
 class DeprecationBody(RequestBody):
-    """The address of the migration plan, and the sunset date; by default, the earliest one allowed."""
+    """Where consumers go, why, and when; a migration guide or a replacement is needed.
 
-    deprecation_uri: Uri = Field(examples=["https://wiki.example.org/move-to-v2"])
-    sunset_on: date | None = Field(default=None, examples=["2027-03-31"])
+    By default, it is announced today, and the sunset is the earliest day allowed. `deprecation_uri` and `sunset_on` are
+    other names of `migration_guide` and `sunset_date`.
+    """
+
+    migration_guide: Uri | None = Field(
+        default=None, validation_alias=AliasChoices("migration_guide", "deprecation_uri")
+    )
+    replacement: Text | None = Field(default=None, examples=["users.daily_active@2"])
+    reason: Text | None = Field(default=None, examples=["one model of users for all teams"])
+    announced: IsoDate | None = Field(default=None, examples=["2027-01-31"])
+    sunset_date: date | None = Field(
+        default=None, examples=["2027-03-31"], validation_alias=AliasChoices("sunset_date", "sunset_on")
+    )
+
+    def as_notice(self) -> dict[str, Any]:
+        """Return the arguments of a deprecation."""
+        return {
+            "deprecation_uri": self.migration_guide,
+            "sunset_on": self.sunset_date,
+            "announced_on": self.announced,
+            "replacement": self.replacement,
+            "reason": self.reason,
+        }
 
 
 class OverrideBody(RequestBody):
@@ -90,6 +123,20 @@ class SubscriptionBody(RequestBody):
     latency: Text | None = Field(default=None, examples=["24h"])
     contact: Text | None = Field(default=None, examples=["#analytics"])
     team: ShortText | None = Field(default=None, examples=["analytics"])
+
+
+class SubscriptionNameBody(RequestBody):
+    """A subscription, by its consumer and line."""
+
+    consumer: ShortText = Field(examples=["ltv-dashboard"])
+    line: Text = Field(examples=["users.daily_active@1"])
+
+
+class NamespaceBody(RequestBody):
+    """A prefix of ids, and the team that it is given to."""
+
+    prefix: ShortText = Field(examples=["pay."])
+    team: ShortText = Field(examples=["payments"])
 
 
 class WaiverBody(RequestBody):
@@ -164,6 +211,15 @@ class ChannelBody(RequestBody):
     )
 
 
+class RotationBody(RequestBody):
+    """A new secret of a channel, and for how many days the previous one stays valid."""
+
+    secret: Annotated[str, Field(min_length=MIN_SECRET_LENGTH, max_length=MAX_SECRET_LENGTH, pattern=NO_NUL)] = Field(
+        examples=["another random text of 32 characters…"]
+    )
+    days: Annotated[int, Field(strict=True, ge=1, le=90)] = Field(default=7, examples=[7])
+
+
 class BreachBody(RequestBody):
     """An SLA breach or exception to report."""
 
@@ -172,10 +228,18 @@ class BreachBody(RequestBody):
     details: JsonObject = Field(default={}, examples=[{"measured": "31 h", "promised": "24 h"}])
 
 
+class IncidentReasonBody(RequestBody):
+    """Why an incident is acknowledged."""
+
+    reason: Text = Field(examples=["the source is being repaired; orders arrive again tonight"])
+
+
 class MeasureBody(RequestBody):
     """One measurement. Unit, promise and state default to what its name and the contract define."""
 
-    contract: Annotated[str, Field(min_length=1, max_length=256, pattern=NO_NUL)] = Field(examples=["orders"])
+    contract: Annotated[str, Field(min_length=1, max_length=256, pattern=NO_NUL)] = Field(
+        description="A line; a contract means its highest line.", examples=["orders@1"]
+    )
     name: ShortText = Field(examples=["freshness"])
     at: IsoDatetime = Field(examples=["2026-11-03T14:05:00Z"])
     value: Finite = Field(examples=[720])
@@ -191,10 +255,61 @@ class MeasuresBody(RequestBody):
     measures: list[MeasureBody] = Field(max_length=1_000)
 
 
+class UpstreamBody(RequestBody):
+    """A line that another one is derived from. Without fields and mappings, it is unknown which fields are used."""
+
+    line: Annotated[str, Field(min_length=1, max_length=300, pattern=NO_NUL)] = Field(examples=["sales.orders@1"])
+    fields: list[ShortText] = Field(
+        default=[], max_length=5_000, description="Upstream fields used in filters and joins.", examples=[["status"]]
+    )
+    mappings: dict[ShortText, list[ShortText]] = Field(
+        default={}, description="The upstream fields that each field is computed from.", examples=[{"net": ["total"]}]
+    )
+
+    def made_from(self, line: Line) -> MadeFrom:
+        """Return the dependency of a line on this one."""
+        mappings = tuple(
+            FieldMapping(parse_path(target), parse_fields(sources)) for target, sources in self.mappings.items()
+        )
+        return MadeFrom(line, parse_line(self.line), parse_fields(self.fields), mappings)
+
+
+class LineageBody(RequestBody):
+    """What a run derived a line from."""
+
+    upstreams: list[UpstreamBody] | None = Field(
+        default=None, max_length=200, description="Without it, the lineage of earlier runs stays."
+    )
+    layer: DataLayer | None = Field(
+        default=None,
+        description="The layer in which the run publishes the line. Without it, the layer of earlier runs stays.",
+        examples=["publication"],
+    )
+
+    def made_from(self, line: Line) -> list[MadeFrom] | None:
+        """Return the dependencies of a line; None if the body names none."""
+        return None if self.upstreams is None else [upstream.made_from(line) for upstream in self.upstreams]
+
+
 class RetryBody(RequestBody):
     """The channel to retry; all channels by default."""
 
     channel: Annotated[int, Field(strict=True, ge=1, lt=2**63)] | None = Field(default=None, examples=[5])
+
+
+class KeyErasureBody(RequestBody):
+    """What the erasure of a key removed, without the key."""
+
+    fields: list[ShortText] = Field(min_length=1, max_length=100, examples=[["user_id"]])
+    rows: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = Field(examples=[12])
+    tables: list[ShortText] = Field(max_length=10_000, examples=[["raw.signups", "products.users"]])
+
+
+class ErasureBody(RequestBody):
+    """The name to erase."""
+
+    name: ShortText = Field(examples=["former-analyst"])
+    dry_run: bool = Field(default=False, description="Count what would change, and change nothing.", examples=[True])
 
 
 class TokenBody(RequestBody):
@@ -205,3 +320,8 @@ class TokenBody(RequestBody):
     team: ShortText | None = Field(default=None, examples=["growth-platform"])
     scopes: list[Scope] = Field(default=[], max_length=3, examples=[["read", "write"]])
     days: Annotated[int, Field(strict=True, ge=1, le=366)] = Field(default=90, examples=[90])
+    holder: Annotated[str, Field(min_length=1, max_length=600)] | None = Field(
+        default=None,
+        description="The identity of its holder, if that is another token or an OIDC user: token:ID or ISSUER#SUBJECT.",
+        examples=["https://login.example.com#a1b2"],
+    )

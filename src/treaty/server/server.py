@@ -8,25 +8,42 @@ import logging
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import structlog
 import uvicorn
 
+from treaty.catalog.project_data import ProjectData
 from treaty.catalog.rendering import DEFAULT_SITE_NAME
 from treaty.catalog.site import PublishTarget
-from treaty.errors import Refused, Unavailable
+from treaty.errors import Refused
 from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.access.oidc_settings import OidcSettings
+from treaty.registry.access.oidc_sign_in import OidcSignIn
+from treaty.registry.access.tokens import redact
 from treaty.registry.notices.senders import Outlet
 from treaty.registry.service import Registry
+from treaty.schema_registry.contract_versions import Governance
 from treaty.server.app import create_app
 from treaty.server.authenticator import Authenticator
 from treaty.server.background import BackgroundThreads
-from treaty.server.settings import AccessSettings, Limits, is_loopback
+from treaty.server.schema_registry_paths import SchemaRegistryPort
+from treaty.server.settings import AccessSettings, Limits, Tls, is_loopback
+from treaty.server.sockets import open_sockets
+from treaty.tracing import tracing
 
 GRACEFUL_SHUTDOWN_S = 10
+SWITCH_INTERVAL_S = 0.001
+
+
+@dataclass(frozen=True)
+class SchemaRegistryOptions:
+    """The port on which the schema registry is served at `/`, and whether contracts are enforced there."""
+
+    port: int | None = None
+    governance: Governance = Governance.OBSERVE
 
 
 @dataclass(frozen=True)
@@ -41,24 +58,79 @@ class ServerOptions:
     limits: Limits = field(default_factory=Limits)
     publishing: PublishTarget | None = None
     catalog_name: str = DEFAULT_SITE_NAME
+    trusted_proxies: tuple[str, ...] | None = None
+    tls: Tls | None = None
+    hsts_seconds: int = 0
+    schema_registry: SchemaRegistryOptions = field(default_factory=SchemaRegistryOptions)
+    data: ProjectData | None = None
+    """The tables of a project, whose exceptions and quarantined rows the pages show."""
+
+    @property
+    def ports(self) -> list[int]:
+        """The port of the server, and that of the schema registry if it has one of its own."""
+        own = self.schema_registry.port
+        return [self.port] if own is None else [self.port, own]
+
+    def address(self, host: str, port: int) -> str:
+        """Return the URL of the server at a host and port."""
+        return f"{'https' if self.tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def serve(registry: Registry, options: ServerOptions, on_start: Callable[[str], None]) -> None:
     """Serve until the process is asked to stop; `on_start` receives the address."""
     check_exposure(registry, options)
-    run_server(registry, options, on_start)
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(open_sockets(options.host, port, 1)[0]) for port in options.ports]
+        run_server(registry, options, on_start, *listeners)
 
 
 def run_server(
-    registry: Registry, options: ServerOptions, on_start: Callable[[str], None], listener: socket.socket | None = None
+    registry: Registry,
+    options: ServerOptions,
+    on_start: Callable[[str], None],
+    listener: socket.socket,
+    schema_registry: socket.socket | None = None,
 ) -> None:
-    """Serve in this process, on its own socket or on the given one."""
+    """Serve in this process, on a listening socket; `on_start` receives the address once requests are answered.
+
+    On a second socket the schema registry is served at `/`.
+    """
     _configure_logging()
+    with tracing("treaty-server", redact=redact):
+        _run_app(registry, options, on_start, listener, schema_registry)
+
+
+def _run_app(
+    registry: Registry,
+    options: ServerOptions,
+    on_start: Callable[[str], None],
+    listener: socket.socket,
+    schema_registry: socket.socket | None,
+) -> None:
     oidc = OidcVerifier(options.oidc) if options.oidc else None
+    provider = (
+        OidcSignIn(options.oidc, oidc, registry.context.database.clock)
+        if options.oidc and oidc and options.oidc.client_id
+        else None
+    )
     access = options.access if is_loopback(options.host) else replace(options.access, required=True)
     background = BackgroundThreads(registry, options.outlet, options.publishing)
+    tls = options.tls.context() if options.tls else None
+    app = create_app(
+        registry,
+        access,
+        oidc,
+        options.limits,
+        background,
+        options.catalog_name,
+        hsts_seconds=options.hsts_seconds,
+        provider=provider,
+        governance=options.schema_registry.governance,
+    )
+    app.state.project_data = options.data
+    listeners = [listener] if schema_registry is None else [listener, schema_registry]
     config = uvicorn.Config(
-        create_app(registry, access, oidc, options.limits, background, options.catalog_name),
+        app if schema_registry is None else SchemaRegistryPort(app, schema_registry.getsockname()[1]),
         host=options.host,
         port=options.port,
         http="h11",  # httptools accepts headers of any size and mishandles Upgrade
@@ -69,16 +141,12 @@ def run_server(
         h11_max_incomplete_event_size=options.limits.head,
         timeout_keep_alive=options.limits.keep_alive,
         limit_concurrency=options.limits.connections,
+        ssl_context_factory=(lambda _config, _default: tls) if tls else None,
+        forwarded_allow_ips=list(options.trusted_proxies) if options.trusted_proxies else None,
     )
-    _tune_garbage_collection()
-    server = _Server(config, on_start)
-    try:
-        server.run(sockets=[listener] if listener else None)
-    except SystemExit as exit_:  # uvicorn exits by itself if it cannot listen
-        if not exit_.code or server.started:
-            raise
-        address = f"{options.host} port {options.port}"
-        raise Unavailable(f"cannot listen on {address}; it may be in use; try another --port") from None
+    _tune_interpreter()
+    address = options.address(*listener.getsockname()[:2])
+    _Server(config, lambda: on_start(address)).run(sockets=listeners)
 
 
 def check_exposure(registry: Registry, options: ServerOptions) -> None:
@@ -95,26 +163,29 @@ def check_exposure(registry: Registry, options: ServerOptions) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Reports its address once it listens."""
+    """Reports when it has started."""
 
-    def __init__(self, config: uvicorn.Config, on_start: Callable[[str], None]) -> None:
+    def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
         super().__init__(config)
         self._on_start = on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and report the address with the port that was chosen for port 0."""
+        """Start, and report it."""
         await super().startup(sockets)
-        if self.started and not sockets:
-            port = self.servers[0].sockets[0].getsockname()[1]
-            host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
-            self._on_start(f"http://{host}:{port}")
+        if self.started:
+            self._on_start()
 
 
-def _tune_garbage_collection() -> None:
-    """Exclude what was loaded at start from garbage collection, and collect less often: requests leave little."""
+def _tune_interpreter() -> None:
+    """Exclude what was loaded at start from garbage collection, and collect less often: requests leave little.
+
+    Threads that judge documents hand over to the event loop five times as often as by default.
+    """
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    gc.enable()
 
 
 def _render_event(logger: object, level: str, event: structlog.typing.EventDict) -> str:

@@ -20,7 +20,7 @@ class _Entry(NamedTuple):
 class TokenCache:
     """Remembers the records of tokens that were verified against the database.
 
-    A token record changes in one way only: it can be revoked, by any process. `is_current` says whether nothing was
+    A token record changes in one way only: it can be revoked, by any process. `is_current` returns whether nothing was
     written since the token was verified; if it returns False, the caller has to check for revocation itself, in the
     transaction or read that it acts in.
     """
@@ -49,5 +49,5 @@ class TokenCache:
         return entry.actor if matches(entry.record, secret) and now < entry.record.expires_at else None
 
     def is_current(self, actor: Actor) -> bool:
-        """Tell whether the actor's token cannot have been revoked since it was verified."""
+        """Return whether the actor's token cannot have been revoked since it was verified."""
         return actor.token is None or self._read_cache.get(in_force(actor.token)) is not None

@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 
 from treaty.errors import Unavailable
 from treaty.registry.service import Registry
 from treaty.server.server import ServerOptions, check_exposure, run_server
+from treaty.server.sockets import open_sockets
 
 STARTUP_PERIOD_S = 5.0
 """If the first worker to die lived shorter than this, the server does not start."""
 
 RESTART_PAUSE_S = 1.0
-SOCKET_BACKLOG = 2_048
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable of the folder in which processes share their metrics; prometheus_client reads it at its import."""
 
 
 def serve_with_workers(
@@ -30,15 +33,48 @@ def serve_with_workers(
     """Serve with several processes until this process is asked to stop."""
     if not hasattr(os, "fork"):
         raise Unavailable("several workers need a system with fork(); use --workers 1")
-    listeners = open_sockets(options.host, options.port, workers)
+    by_port = [open_sockets(options.host, port, workers) for port in options.ports]
+    listeners = [listener for some in by_port for listener in some]
     try:
         with open_registry() as registry:  # closed before the fork: every worker opens its own
             check_exposure(registry, options)
-            on_start(_format_address(listeners[0]), registry)
-        _Supervisor(lambda index: _run_worker(open_registry, options, listeners[index]), workers).run()
+            if options.tls:
+                options.tls.context()  # unusable files are reported once, not by every worker
+            on_start(options.address(*listeners[0].getsockname()[:2]), registry)
+        with _shared_metrics():
+            _Supervisor(
+                lambda index: _run_worker(open_registry, options, *(some[index] for some in by_port)), workers
+            ).run()
     finally:
         for listener in listeners:
             listener.close()
+
+
+@contextmanager
+def _shared_metrics() -> Iterator[None]:
+    """Let the workers share their metrics in a new folder: in the folder that the variable names, or a temporary one.
+
+    Values of earlier servers are not counted again, because their files are in other folders.
+    """
+    given = os.environ.get(METRICS_FOLDER)
+    try:
+        with TemporaryDirectory(prefix="treaty-metrics-", dir=given or None) as folder:
+            os.environ[METRICS_FOLDER] = folder
+            yield
+    except FileNotFoundError as error:
+        raise Unavailable(f"cannot share metrics in {METRICS_FOLDER}: no folder {error.filename}") from None
+    finally:
+        if given is None:
+            os.environ.pop(METRICS_FOLDER, None)
+        else:
+            os.environ[METRICS_FOLDER] = given
+
+
+def _forget_gauges(pid: int) -> None:
+    """Remove the gauges of a worker that has died; its counters stay part of the sums."""
+    from prometheus_client.multiprocess import mark_process_dead
+
+    mark_process_dead(pid)  # type: ignore[no-untyped-call]
 
 
 class _Supervisor:
@@ -61,6 +97,7 @@ class _Supervisor:
         while self._started_at:
             pid, _ = os.wait()
             lifetime = time.monotonic() - self._started_at.pop(pid, 0.0)
+            _forget_gauges(pid)
             if self._stopping:
                 continue
             self._startup_succeeded = self._startup_succeeded or lifetime >= STARTUP_PERIOD_S
@@ -98,43 +135,6 @@ class _Supervisor:
             os.kill(pid, signal.SIGTERM)
 
 
-def _run_worker(open_registry: Callable[[], Registry], options: ServerOptions, listener: socket.socket) -> None:
+def _run_worker(open_registry: Callable[[], Registry], options: ServerOptions, *listeners: socket.socket) -> None:
     with open_registry() as registry:
-        run_server(registry, options, lambda _: None, listener)
-
-
-def _format_address(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def open_sockets(host: str, port: int, count: int) -> list[socket.socket]:
-    """Return one listening socket per worker, all on the same port.
-
-    Workers that share a socket compete for connections, and one may take all of them. Linux distributes connections
-    evenly among sockets with SO_REUSEPORT; on other systems the workers share one socket.
-    """
-    first = _bind(host, port)
-    if not sys.platform.startswith("linux") or count == 1:
-        return [_listen(first)] * count
-    bound_port = first.getsockname()[1]  # bound without SO_REUSEPORT first, so that a port in use is not shared
-    first.close()
-    return [_listen(_bind(host, bound_port, socket.SO_REUSEPORT)) for _ in range(count)]
-
-
-def _bind(host: str, port: int, *options: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    for option in (socket.SO_REUSEADDR, *options):
-        bound.setsockopt(socket.SOL_SOCKET, option, 1)
-    try:
-        bound.bind((host, port))
-    except OSError as error:
-        bound.close()
-        raise Unavailable(f"cannot listen on {host} port {port}: {error.strerror}; try another --port") from None
-    return bound
-
-
-def _listen(bound: socket.socket) -> socket.socket:
-    bound.listen(SOCKET_BACKLOG)
-    return bound
+        run_server(registry, options, lambda _: None, *listeners)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +13,10 @@ from treaty.contracts.text import Limits, ParsedDocument, read_document
 from treaty.contracts.values import freeze
 from treaty.errors import InvalidDocument, NotFound
 from treaty.settings.model import SECRETS, Secrets, Settings
-from treaty.settings.sections import Audit, Catalog, Iceberg, Kind, Parts, Pipeline, Spark
+from treaty.settings.sections import Iceberg, Parts, Pipeline, Spark
+from treaty.settings.server_sections import Access, Audit, Catalog
+from treaty.settings.setting_types import Kind
+from treaty.suggestions import did_you_mean, similar_names
 
 _SQLITE = "jdbc:sqlite:"
 
@@ -24,11 +26,17 @@ def resolve_paths(parts: Parts, folder: Path) -> Parts:
     return replace(
         parts,
         registry=_below(folder, parts.registry),
+        access=_access(parts.access, folder),
         audit=_audit(parts.audit, folder),
         catalog=_catalog(parts.catalog, folder),
         spark=_spark(parts.spark, folder),
         pipeline=_pipeline(parts.pipeline, folder),
     )
+
+
+def _access(part: Access, folder: Path) -> Access:
+    file = part.oidc.client_secret_file
+    return replace(part, oidc=replace(part.oidc, client_secret_file=file and _below(folder, file)))
 
 
 def _audit(part: Audit, folder: Path) -> Audit:
@@ -69,6 +77,9 @@ def _below(folder: Path, text: str) -> str:
 
 
 _ENVIRONMENT_ONLY = {
+    "access.oidc.client_secret": (
+        "a secret does not belong in a file; set TREATY_OIDC_CLIENT_SECRET or access.oidc.client_secret_file"
+    ),
     "audit.checkpoint_key": "a key does not belong in a file; set TREATY_CHECKPOINT_KEY or audit.checkpoint_key_file",
     "notices.smtp.password": "a password does not belong in a file; set TREATY_SMTP_PASSWORD",
     "spark.iceberg.password": "a password does not belong in a file; set TREATY_ICEBERG_PASSWORD",
@@ -140,7 +151,7 @@ def _section_class(setting: Field[Any]) -> type[Any] | None:
 def _hint(name: str, above: str, known: Mapping[str, Any]) -> str:
     if name in _ENVIRONMENT_ONLY:
         return _ENVIRONMENT_ONLY[name]
-    close = difflib.get_close_matches(name.removeprefix(above), known, n=1)
+    close = similar_names(name.removeprefix(above), known, most=1)
     return f"did you mean '{above}{close[0]}'?" if close else f"use: {', '.join(f'{above}{key}' for key in known)}"
 
 
@@ -218,8 +229,7 @@ def _read(file: Path) -> Settings:
     data = document.data
     for key in data:
         if key not in _KEYS:
-            close = difflib.get_close_matches(key, _KEYS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"use: {', '.join(_KEYS)}"
+            hint = did_you_mean(key, _KEYS, f"use: {', '.join(_KEYS)}")
             raise InvalidDocument(f"{document.place((key,))}: unknown setting {key!r}; {hint}")
     return Settings(
         source=str(file),

@@ -1,7 +1,15 @@
 """The catalog's pages over HTTP."""
 
-from treaty.server.pages import actions, catalog, sign_in
+from treaty.server.pages import actions, api_docs, catalog, incidents, project_data, provider_sign_in, sign_in
 from treaty.server.routing import Routes
 
-PAGES: tuple[Routes, ...] = (catalog.routes, actions.routes, sign_in.routes)
+PAGES: tuple[Routes, ...] = (
+    catalog.routes,
+    incidents.routes,
+    project_data.routes,
+    actions.routes,
+    sign_in.routes,
+    provider_sign_in.routes,
+    api_docs.routes,
+)
 """All page routes, in matching order."""

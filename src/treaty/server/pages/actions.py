@@ -21,6 +21,8 @@ from treaty.server.errors import error_status
 from treaty.server.pages.forms import AuthorizedForm, SubmittedForm, redirect_with_message
 from treaty.server.pages.responses import BASE, page_response
 from treaty.server.pages.visits import AuthorizedVisit
+from treaty.server.rate_limits import Cost
+from treaty.server.request_documents import work_on_document
 from treaty.server.routing import Routes
 
 routes = Routes("catalog", BASE)
@@ -45,7 +47,7 @@ def action_form(request: Request, visit: AuthorizedVisit, name: str) -> Response
 
 def _endpoint(action: PageAction) -> Callable[..., Response]:
     def perform(request: Request, form: AuthorizedForm) -> Response:
-        return _perform(request, action, form)
+        return perform_action(request, action, form)
 
     perform.__name__ = f"act_{action.name.replace('-', '_')}"
     perform.__doc__ = action.description
@@ -56,7 +58,7 @@ for _action in ACTIONS.values():
     routes.post(f"/act/{_action.name}", _action.action, include_in_schema=False)(_endpoint(_action))
 
 
-def _perform(request: Request, action: PageAction, form: SubmittedForm) -> Response:
+def perform_action(request: Request, action: PageAction, form: SubmittedForm) -> Response:
     """Perform an action and redirect; if it is refused, show its form again with the reason and the entered values."""
     registry, values = form.visit.registry, form.values
     try:
@@ -98,14 +100,18 @@ def check_form(request: Request, visit: AuthorizedVisit, contract: Text = None, 
     return page_response(request, visit.with_forms(), check_page(visit.registry, contract or None, version or None))
 
 
-@routes.post("/check", Action.CHECK, include_in_schema=False)
-def check_pasted(request: Request, form: AuthorizedForm) -> Response:
+@routes.post("/check", Action.CHECK, cost=Cost.EXPENSIVE, include_in_schema=False)
+async def check_pasted(request: Request, form: AuthorizedForm) -> Response:
     """Check a contract that was pasted or uploaded; an uploaded file takes precedence. Nothing is stored."""
     context = form.visit.registry.context
     content = form.files.get("file") or form.values.raw("document").encode()
     submission = Submission(content, form.values.optional("mode"))
-    return page_response(
+    return await work_on_document(
         request,
-        form.visit.with_forms(),
-        check_result_page(form.visit.registry, submission, context.rules.grading, context.today),
+        content,
+        lambda: page_response(
+            request,
+            form.visit.with_forms(),
+            check_result_page(form.visit.registry, submission, context.rules.grading, context.today),
+        ),
     )

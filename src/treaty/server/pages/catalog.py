@@ -17,24 +17,27 @@ from treaty.catalog.pages.contract import (
     consumers_page,
     contract_page,
     document_page,
+    lineage_page,
     versions_page,
 )
 from treaty.catalog.pages.contract_list import ContractListFilter, contract_list_page
 from treaty.catalog.pages.graph import DEFAULT_HOPS, GraphOptions, around_page, domain_page, graph_page
 from treaty.catalog.pages.health import HealthFilter, health_page
 from treaty.catalog.pages.migrations import migration_page
-from treaty.catalog.pages.teams import team_page, teams_page
+from treaty.catalog.pages.teams import find_team, team_page, teams_page
 from treaty.catalog.rendering import asset_names, read_asset
 from treaty.errors import NotFound
 from treaty.registry.access.permissions import Action
 from treaty.server.pages.responses import BASE, compressed_response, page_response
 from treaty.server.pages.visits import AuthorizedVisit, Visit
+from treaty.server.rate_limits import Cost
 from treaty.server.routing import Routes
 
 routes = Routes("catalog", BASE)
 ShortText = Annotated[str | None, Query(max_length=200)]
 Text = Annotated[str | None, Query(max_length=256)]
 Cursor = Annotated[str | None, Query(max_length=2_000)]
+Colors = Literal["lifecycle", "health"]
 VersionNumber = Annotated[str, Query(max_length=64)]
 _IMMUTABLE = "public, max-age=31536000, immutable"
 
@@ -49,10 +52,12 @@ def contracts(
     status: ShortText = None,
     owner: ShortText = None,
     health: ShortText = None,
+    sort: ShortText = None,
     cursor: Cursor = None,
+    earlier: Cursor = None,
 ) -> Response:
     """Show the list of contracts."""
-    criteria = ContractListFilter(q, domain, tier, status, owner, health, cursor)
+    criteria = ContractListFilter(q, domain, tier, status, owner, health, sort, cursor, earlier)
     return page_response(request, visit, contract_list_page(visit.registry, criteria))
 
 
@@ -91,13 +96,19 @@ def contract_consumers(request: Request, visit: AuthorizedVisit, key: str) -> Re
     return page_response(request, visit, consumers_page(visit.registry, decode_name(key)))
 
 
+@routes.get("/contracts/{key}/lineage", Action.READ, cost=Cost.EXPENSIVE, include_in_schema=False)
+def contract_lineage(request: Request, visit: AuthorizedVisit, key: str) -> Response:
+    """Show the lineage of a contract by column."""
+    return page_response(request, visit, lineage_page(visit.registry, decode_name(key)))
+
+
 @routes.get("/contracts/{key}/compare", Action.READ, include_in_schema=False)
 def redirect_to_comparison(key: str, before: VersionNumber, after: VersionNumber) -> Response:
     """Redirect to the comparison of the selected versions."""
     return RedirectResponse(LiveUrls().url(links.compare(decode_name(key), before, after)), status_code=303)
 
 
-@routes.get("/contracts/{key}/compare/{pair}", Action.READ, include_in_schema=False)
+@routes.get("/contracts/{key}/compare/{pair}", Action.READ, cost=Cost.EXPENSIVE, include_in_schema=False)
 def contract_comparison(request: Request, visit: AuthorizedVisit, key: str, pair: str) -> Response:
     """Show two versions side by side."""
     before, dots, after = pair.partition("..")
@@ -114,13 +125,13 @@ def contract_document(request: Request, visit: AuthorizedVisit, key: str, form: 
     return page_response(request, visit, document_page(visit.registry, decode_name(key), form))
 
 
-@routes.get("/graph", Action.READ, include_in_schema=False)
-def full_graph(request: Request, visit: AuthorizedVisit) -> Response:
+@routes.get("/graph", Action.READ, cost=Cost.EXPENSIVE, include_in_schema=False)
+def full_graph(request: Request, visit: AuthorizedVisit, colors: Colors = "lifecycle") -> Response:
     """Show the full dependency graph."""
-    return page_response(request, visit, graph_page(visit.registry))
+    return page_response(request, visit, graph_page(visit.registry, colors))
 
 
-@routes.get("/graph/{key}", Action.READ, include_in_schema=False)
+@routes.get("/graph/{key}", Action.READ, cost=Cost.EXPENSIVE, include_in_schema=False)
 def graph_around(
     request: Request,
     visit: AuthorizedVisit,
@@ -128,20 +139,20 @@ def graph_around(
     hops: Annotated[int, Query(ge=1, le=10)] = DEFAULT_HOPS,
     direction: Literal["both", "upstream", "downstream"] = "both",
     columns: Annotated[str | None, Query(max_length=300)] = None,
+    colors: Colors = "lifecycle",
 ) -> Response:
     """Show the dependency graph around a line, contract or consumer."""
-    return page_response(
-        request, visit, around_page(visit.registry, decode_name(key), GraphOptions(hops, direction, columns or None))
-    )
+    options = GraphOptions(hops, direction, columns or None, colors)
+    return page_response(request, visit, around_page(visit.registry, decode_name(key), options))
 
 
-@routes.get("/domains", Action.READ, include_in_schema=False)
+@routes.get("/domains", Action.READ, cost=Cost.EXPENSIVE, include_in_schema=False)
 def graph_without_domain(request: Request, visit: AuthorizedVisit) -> Response:
     """Show the graph of the contracts without a domain."""
     return page_response(request, visit, domain_page(visit.registry, None))
 
 
-@routes.get("/domains/{key}", Action.READ, include_in_schema=False)
+@routes.get("/domains/{key}", Action.READ, cost=Cost.EXPENSIVE, include_in_schema=False)
 def graph_of_domain(request: Request, visit: AuthorizedVisit, key: str) -> Response:
     """Show the graph of a domain."""
     return page_response(request, visit, domain_page(visit.registry, decode_name(key)))
@@ -181,7 +192,8 @@ def teams(request: Request, visit: AuthorizedVisit, cursor: Cursor = None) -> Re
 @routes.get("/teams/{key}", Action.READ, include_in_schema=False)
 def team(request: Request, visit: AuthorizedVisit, key: str) -> Response:
     """Show what a team owns, what it depends on, and upcoming changes that affect it."""
-    return page_response(request, visit, team_page(visit.registry, decode_name(key), visit.registry.context.today))
+    name = find_team(visit.registry, key)
+    return page_response(request, visit, team_page(visit.registry, name, visit.registry.context.today))
 
 
 @routes.get("/health", Action.READ, include_in_schema=False)

@@ -22,6 +22,7 @@ from treaty.registry.access.tokens import redact
 from treaty.server.errors import error_status, http_error_response, treaty_error_response, validation_error_response
 from treaty.server.pages.responses import BASE, SECURITY_HEADERS, compressed_response, prefers_html
 from treaty.server.pages.visits import SESSION_ENDED
+from treaty.server.rate_limits import TooManyRequests
 
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
 MAX_SHOWN_FINDINGS = 20
@@ -44,6 +45,7 @@ _STATUS_TEXTS = {
     413: _StatusText("Too large", "Send less, or use the command line for large documents: treaty check"),
     415: _StatusText("Unsupported format", "Go back and use the form on the page."),
     422: _StatusText("Invalid request", "Check the address and your input, and try again."),
+    429: _StatusText("Too many requests", "Wait as long as the message says, and try again. Nothing was changed."),
     503: _StatusText("Temporarily unavailable", "Try again in a moment. Nothing was changed."),
 }
 _INTERNAL_ERROR = _StatusText("Internal error", "Report the request id below to the operator of this server.")
@@ -51,7 +53,7 @@ _NOT_SIGNED_IN = "You are not signed in, or your session has ended. Nothing was 
 
 
 def is_page_request(path: str, accept: str) -> bool:
-    """Tell whether a browser asks for a page, so that errors are rendered as pages."""
+    """Return whether a browser asks for a page, so that errors are rendered as pages."""
     return (path in ("/", BASE) or path.startswith(f"{BASE}/")) and prefers_html(accept)
 
 
@@ -113,7 +115,7 @@ def error_page_response(request: Request, status: int, message: str, findings: S
 
 
 def _without_repetition(visitor: Visitor, status: int) -> Visitor:
-    """Drop the message about an ended session from a page that says the same."""
+    """Drop the message about an ended session from a page that shows the same."""
     return replace(visitor, message=None) if status == 401 and visitor.message is SESSION_ENDED else visitor
 
 
@@ -142,6 +144,8 @@ def _treaty_error_page(request: Request, error: Exception) -> Response:
     response = error_page_response(request, status, message, error.findings if isinstance(error, WithFindings) else ())
     if status == 503:
         response.headers["Retry-After"] = "2"
+    elif isinstance(error, TooManyRequests):
+        response.headers["Retry-After"] = str(error.retry_after)
     return response
 
 

@@ -14,7 +14,7 @@ from treaty.catalog.actions import FormValues
 from treaty.catalog.links import Link, LiveUrls
 from treaty.catalog.rendering import Message
 from treaty.errors import InvalidDocument, NotAllowed
-from treaty.server.pages import sessions
+from treaty.server.pages import cookies
 from treaty.server.pages.visits import Visit, any_visit, authorized_visit
 
 MAX_FIELDS = 2_100  # a subscription may name 2,000 fields
@@ -60,7 +60,7 @@ def redirect_with_message(form: SubmittedForm, target: Link, message: str, kind:
 
 
 async def _read(request: Request, visit: Visit) -> SubmittedForm:
-    if not sessions.is_same_origin(request.headers):
+    if not cookies.is_same_origin(request.headers):
         raise NotAllowed(_FOREIGN_ORIGIN)
     form = await request.form(max_files=MAX_FILES, max_fields=MAX_FIELDS, max_part_size=MAX_PART_BYTES)
     texts: dict[str, tuple[str, ...]] = {}
@@ -72,7 +72,7 @@ async def _read(request: Request, visit: Visit) -> SubmittedForm:
             texts[name] = (*texts.get(name, ()), value)
     await form.close()
     form_token = texts.pop("form_token", ("",))[0]
-    if visit.secret is None or not sessions.is_form_token(visit.secret, form_token):
+    if visit.secret is None or not cookies.is_form_token(visit.secret, form_token):
         raise NotAllowed(_FOREIGN_FORM)
     _check_texts(texts)
     return SubmittedForm(visit, FormValues(texts), files)

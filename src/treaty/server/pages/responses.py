@@ -41,13 +41,18 @@ def compressed_response(request: Request, content: bytes, media: str, headers: M
     content_type = f"{media}; charset=utf-8" if media.startswith("text/") else media
     all_headers = {"Content-Type": content_type, **headers}
     if len(content) > MIN_COMPRESSED_BYTES and "gzip" in request.headers.get("accept-encoding", ""):
-        content = gzip.compress(content, 6, mtime=0)
+        content = compress(content)
         all_headers["Content-Encoding"] = "gzip"
     return Response(content, headers=all_headers)
 
 
+def compress(content: bytes) -> bytes:
+    """Compress content with gzip. The same content gives the same bytes."""
+    return gzip.compress(content, 6, mtime=0)
+
+
 def prefers_html(accept: str) -> bool:
-    """Tell whether a client is a browser: it names HTML in its Accept header, and does not prefer JSON."""
+    """Return whether a client is a browser: it names HTML in its Accept header, and does not prefer JSON."""
     qualities = parse_accept(accept)
     html = qualities.get("text/html", 0.0)
     return html > 0 and html >= qualities.get("application/json", 0.0)

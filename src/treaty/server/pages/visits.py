@@ -11,12 +11,10 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from treaty.catalog.rendering import Message, Visitor
-from treaty.errors import NotAllowed
-from treaty.registry.access.actors import Actor
 from treaty.registry.service import Registry
-from treaty.server.authenticator import Authenticator, check_permission
-from treaty.server.pages import sessions
-from treaty.server.routing import action_of
+from treaty.server.authenticator import Authenticator
+from treaty.server.pages import cookies
+from treaty.server.routing import admit, verify_credentials
 
 SESSION_ENDED = Message("warn", "Your session has ended. Sign in again to continue.")
 CookieChange = Callable[[Request, Response], None]
@@ -32,6 +30,8 @@ class Visit:
     secret: str | None = None
     """Authenticates the visitor's forms and one-time messages."""
     cookie_changes: tuple[CookieChange, ...] = ()
+    session_id: str | None = None
+    """The secret id of the visitor's session."""
 
     def apply_cookies(self, response: Response) -> None:
         """Set and delete cookies in the response."""
@@ -42,22 +42,22 @@ class Visit:
         """Return the visit with a form token, also for an anonymous visitor."""
         if self.visitor.form_token is not None:
             return self
-        secret = self.secret or sessions.new_secret()
-        visitor = replace(self.visitor, form_token=sessions.form_token(secret))
+        secret = self.secret or cookies.new_secret()
+        visitor = replace(self.visitor, form_token=cookies.form_token(secret))
         new_cookie = () if self.secret else (_set_visit_cookie(secret),)
         return replace(self, visitor=visitor, secret=secret, cookie_changes=(*self.cookie_changes, *new_cookie))
 
     def set_flash(self, response: Response, message: Message) -> None:
         """Show a message on the next page, once."""
         if self.secret is not None:
-            sessions.set_flash(self.request, response, self.secret, message)
+            cookies.set_flash(self.request, response, self.secret, message)
 
 
 async def authorized_visit(request: Request) -> Visit:
     """Return the visit; raise if the visitor may not do what the route is for."""
     visit = await any_visit(request)
     request.state.visit = visit  # an error page is rendered for the same visitor
-    check_permission(visit.registry.context.actor, action_of(request.scope["endpoint"]))
+    admit(request, visit.registry.context.actor)
     return visit
 
 
@@ -70,7 +70,7 @@ async def any_visit(request: Request) -> Visit:
 
 
 def _is_cached(request: Request, authenticator: Authenticator) -> bool:
-    has_session = sessions.has_cookie(request, sessions.SESSION)
+    has_session = cookies.has_cookie(request, cookies.SESSION)
     return not has_session and authenticator.cached_actor(_authorization(request)) is not None
 
 
@@ -82,48 +82,38 @@ def _authorization(request: Request) -> str | None:
 
 def _visit(request: Request, authenticator: Authenticator) -> Visit:
     authorization = _authorization(request)
-    token = sessions.read_secret(request, sessions.SESSION) if authorization is None else None
-    actor, has_ended = _actor(authenticator, authorization, token)
-    if token is None and authorization is None and sessions.has_cookie(request, sessions.SESSION):
-        has_ended = True
-    is_signed_in = token is not None and not has_ended
-    secret = token if is_signed_in else sessions.read_secret(request, sessions.VISIT)
-    cookie_changes: list[CookieChange] = [_delete_cookie(sessions.SESSION)] if has_ended else []
+    sent_id = cookies.read_secret(request, cookies.SESSION) if authorization is None else None
+    member = authenticator.sessions.actor(sent_id) if sent_id is not None else None
+    has_ended = member is None and authorization is None and cookies.has_cookie(request, cookies.SESSION)
+    actor = member or verify_credentials(request, authorization)
+    session_id = sent_id if member is not None else None
+    secret = session_id or cookies.read_secret(request, cookies.VISIT)
+    cookie_changes: list[CookieChange] = [_delete_cookie(cookies.SESSION)] if has_ended else []
     can_act = actor.via != "anonymous"
     if can_act and secret is None:
-        secret = sessions.new_secret()
+        secret = cookies.new_secret()
         cookie_changes.append(_set_visit_cookie(secret))
     message = SESSION_ENDED if has_ended else None
-    if secret and sessions.has_cookie(request, sessions.FLASH):
-        message = sessions.read_flash(request, secret) or message
-        cookie_changes.append(_delete_cookie(sessions.FLASH))
+    if secret and cookies.has_cookie(request, cookies.FLASH):
+        message = cookies.read_flash(request, secret) or message
+        cookie_changes.append(_delete_cookie(cookies.FLASH))
     visitor = Visitor(
         name=actor.name if can_act and actor.via != "local" else None,
         can_sign_in=not can_act,
-        form_token=sessions.form_token(secret) if can_act and secret else None,
+        form_token=cookies.form_token(secret) if can_act and secret else None,
         actor=actor,
         message=message,
     )
     registry: Registry = request.app.state.registry
-    return Visit(registry.acting_as(actor), visitor, request, secret, tuple(cookie_changes))
-
-
-def _actor(authenticator: Authenticator, authorization: str | None, token: str | None) -> tuple[Actor, bool]:
-    """Return the actor, and whether a session cookie is no longer valid."""
-    if token is None:
-        return authenticator.actor(authorization), False
-    try:
-        return authenticator.actor(f"Bearer {token}"), False
-    except NotAllowed:
-        return authenticator.actor(None), True
+    return Visit(registry.acting_as(actor), visitor, request, secret, tuple(cookie_changes), session_id)
 
 
 def _set_visit_cookie(secret: str) -> CookieChange:
-    return lambda request, response: sessions.set_cookie(request, response, sessions.VISIT, secret)
+    return lambda request, response: cookies.set_cookie(request, response, cookies.VISIT, secret)
 
 
 def _delete_cookie(name: str) -> CookieChange:
-    return lambda request, response: sessions.delete_cookie(request, response, name)
+    return lambda request, response: cookies.delete_cookie(request, response, name)
 
 
 AuthorizedVisit = Annotated[Visit, Depends(authorized_visit)]

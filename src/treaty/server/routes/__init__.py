@@ -7,7 +7,10 @@ from treaty.server.routes import (
     contracts,
     first_api,
     governance,
+    incidents,
+    lineage,
     measures,
+    metrics,
     migrations,
     notices,
     service,
@@ -16,7 +19,9 @@ from treaty.server.routing import Routes
 
 ROUTES: tuple[Routes, ...] = (
     first_api.routes,
+    lineage.routes,  # early, because clients send many events: each router before it costs time
     service.routes,
+    metrics.routes,
     contracts.routes,
     consumers.routes,
     governance.routes,
@@ -24,6 +29,7 @@ ROUTES: tuple[Routes, ...] = (
     notices.routes,
     activity.routes,
     measures.routes,
+    incidents.routes,
     access.routes,
 )
 """All API routes, in matching order."""

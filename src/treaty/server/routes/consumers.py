@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fastapi import Query, Request
-from starlette.concurrency import run_in_threadpool
+from fastapi.responses import Response
 
+from treaty.contracts.versions import parse_line
 from treaty.registry.access.permissions import Action
 from treaty.registry.model import (
     DecisionAnswer,
     DomainsAnswer,
     GraphAnswer,
     ImpactAnswer,
+    LineageAnswer,
     MapAnswer,
     Page,
     SubscriptionAnswer,
@@ -20,9 +22,10 @@ from treaty.registry.model import (
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
 from treaty.server.openapi import CONTRACT_BODY
-from treaty.server.request_documents import read_candidate
-from treaty.server.request_models import SubscriptionBody
-from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
+from treaty.server.rate_limits import Cost
+from treaty.server.request_documents import judge, read_candidate
+from treaty.server.request_models import LineageBody, SubscriptionBody, SubscriptionNameBody
+from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes, ShownRegistry
 
 routes = Routes("consumers", API)
 Word = Annotated[str | None, Query(max_length=256)]
@@ -30,7 +33,7 @@ Word = Annotated[str | None, Query(max_length=256)]
 
 @routes.get("/subscriptions", Action.READ)
 def list_subscriptions(
-    registry: CallerRegistry,
+    registry: ShownRegistry,
     contract: Word = None,
     consumer: Word = None,
     team: Word = None,
@@ -66,7 +69,19 @@ def unsubscribe(
     return registry.consumers.unsubscribe(consumer, line)
 
 
-@routes.get("/graph", Action.READ, (404,))
+@routes.post("/subscriptions/confirm", Action.SUBSCRIBE, (404, 409))
+def confirm_subscription(registry: CallerRegistry, body: SubscriptionNameBody) -> SubscriptionAnswer:
+    """Confirm a subscription that another team declared. Only the consumer's own team and stewards can."""
+    return registry.consumers.confirm(body.consumer, body.line)
+
+
+@routes.post("/subscriptions/challenge", Action.CHALLENGE, (404, 409))
+def challenge_subscription(registry: CallerRegistry, body: SubscriptionNameBody) -> SubscriptionAnswer:
+    """Ask the team of an unconfirmed consumer to confirm it in time. Otherwise it no longer counts."""
+    return registry.consumers.challenge(body.consumer, body.line)
+
+
+@routes.get("/graph", Action.READ, (404,), Cost.EXPENSIVE)
 def dependency_graph(
     registry: CallerRegistry,
     node: Annotated[str, Query(min_length=1, max_length=300, description="A line, a contract or a consumer.")],
@@ -77,7 +92,7 @@ def dependency_graph(
     return registry.consumers.graph(node, direction=direction, depth=depth)
 
 
-@routes.get("/map", Action.READ, (404,))
+@routes.get("/map", Action.READ, (404,), Cost.EXPENSIVE)
 def dependency_map(
     registry: CallerRegistry,
     node: Annotated[
@@ -92,33 +107,51 @@ def dependency_map(
     return registry.consumers.map(node, hops=hops, direction=direction, domain=domain, limit=limit)
 
 
-@routes.get("/domains", Action.READ)
+@routes.get("/domains", Action.READ, cost=Cost.EXPENSIVE)
 def domain_map(registry: CallerRegistry) -> DomainsAnswer:
     """Return all domains and the number of dependencies between them."""
     return registry.consumers.domains()
 
 
-@routes.post("/impact", Action.CHECK, openapi_extra=CONTRACT_BODY)
-async def impact(registry: CallerRegistry, request: Request) -> ImpactAnswer:
+@routes.get("/lines/{line:path}/lineage", Action.READ, (404,))
+def get_lineage(registry: CallerRegistry, line: str) -> LineageAnswer:
+    """Return what a line is derived from, by field where that is known."""
+    return registry.consumers.lineage(line)
+
+
+@routes.put("/lines/{line:path}/lineage", Action.NOTIFY, (404,))
+def record_lineage(registry: CallerRegistry, line: str, body: LineageBody) -> LineageAnswer:
+    """Record the lineage that a run observed. It replaces that of earlier runs and completes what is declared."""
+    return registry.consumers.record_lineage(line, body.made_from(parse_line(line)), layer=body.layer)
+
+
+@routes.post("/impact", Action.CHECK, cost=Cost.EXPENSIVE, response_model=ImpactAnswer, openapi_extra=CONTRACT_BODY)
+async def impact(registry: CallerRegistry, request: Request) -> Response:
     """List the consumers that a new version would affect, by field."""
     candidate = await read_candidate(request)
-    return await run_in_threadpool(
-        lambda: registry.consumers.impact(candidate.document, compatibility=candidate.compatibility)
+    return await judge(
+        request,
+        candidate.document,
+        lambda: registry.consumers.impact(candidate.document, compatibility=candidate.compatibility),
     )
 
 
-@routes.post("/can-i-publish", Action.CHECK, openapi_extra=CONTRACT_BODY)
-async def can_i_publish(registry: CallerRegistry, request: Request) -> DecisionAnswer:
+@routes.post(
+    "/can-i-publish", Action.CHECK, cost=Cost.EXPENSIVE, response_model=DecisionAnswer, openapi_extra=CONTRACT_BODY
+)
+async def can_i_publish(registry: CallerRegistry, request: Request) -> Response:
     """Decide whether a new version can be published, with all reasons."""
     candidate = await read_candidate(request)
-    return await run_in_threadpool(
-        lambda: registry.consumers.can_i_publish(candidate.document, compatibility=candidate.compatibility)
+    return await judge(
+        request,
+        candidate.document,
+        lambda: registry.consumers.can_i_publish(candidate.document, compatibility=candidate.compatibility),
     )
 
 
-@routes.get("/can-i-retire", Action.CHECK, (404,))
+@routes.get("/can-i-retire", Action.CHECK, (404,), Cost.EXPENSIVE)
 def can_i_retire(
-    registry: CallerRegistry,
+    registry: ShownRegistry,
     line: Annotated[str, Query(min_length=1, max_length=300, examples=["users.daily_active@1"])],
     version: Annotated[str | None, Query(max_length=64)] = None,
 ) -> DecisionAnswer:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Literal
 
-from fastapi import Query
+from fastapi import Query, Request
 from fastapi.responses import Response
 
 from treaty.compatibility import Mode
@@ -13,28 +14,53 @@ from treaty.registry.model import (
     ContractAnswer,
     DiffAnswer,
     DocumentAnswer,
+    EffectiveAnswer,
     LineAnswer,
     OverviewAnswer,
     Page,
+    Registration,
     StepAnswer,
     VersionAnswer,
 )
 from treaty.registry.model.contract_answers import Query as Wanted
 from treaty.registry.model.page import PAGE
+from treaty.server.content_negotiation import JSON
 from treaty.server.errors import API
-from treaty.server.openapi import ORIGINAL_DOCUMENT_RESPONSE
+from treaty.server.lifecycle_headers import lifecycle_headers
+from treaty.server.openapi import CONTRACT_BODY, ORIGINAL_DOCUMENT_RESPONSE, REPEATABLE_REGISTRATION_RESPONSES
+from treaty.server.rate_limits import Cost
+from treaty.server.request_documents import read_candidate
 from treaty.server.request_models import DeprecationBody, OverrideBody
-from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
+from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes, ShownRegistry, writer_registry
 
 routes = Routes("contracts", API)
 Word = Annotated[str | None, Query(max_length=200)]
 Health = Annotated[
-    Literal["healthy", "warning", "failing", "none"] | None,
-    Query(description="Whether the contract meets its service levels."),
+    Literal["healthy", "warning", "blocked", "failing", "none"] | None,
+    Query(description="The health of the contract; `none` if nothing was judged lately."),
 ]
 CompatibilityMode = Annotated[
     Mode | None,
     Query(description="The compatibility mode to judge under. A mode pinned by the contract is the minimum."),
+]
+
+Sort = Annotated[
+    Literal[
+        "name",
+        "meaning",
+        "owner",
+        "status",
+        "consumers",
+        "changed",
+        "-name",
+        "-meaning",
+        "-owner",
+        "-status",
+        "-consumers",
+        "-changed",
+    ]
+    | None,
+    Query(description="Sort by this, with `-` descending; by id if not given."),
 ]
 
 
@@ -50,12 +76,36 @@ def search_contracts(
     tier: Word = None,
     status: Word = None,
     health: Health = None,
+    sort: Sort = None,
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[ContractAnswer]:
-    """Search contracts. All given criteria must match."""
-    wanted = Wanted(q, name, field, owner, domain, tag, tier, status, health)
+    """Search contracts. All given criteria must match; words with a typo and plurals match, too."""
+    wanted = Wanted(q, name, field, owner, domain, tag, tier, status, health, sort)
     return registry.search(wanted, cursor=cursor, limit=limit)
+
+
+@routes.post(
+    "/contracts",
+    Action.REGISTER,
+    (409,),
+    Cost.EXPENSIVE,
+    status_code=201,
+    response_model=Registration,
+    responses=REPEATABLE_REGISTRATION_RESPONSES,
+    openapi_extra=CONTRACT_BODY,
+)
+async def register_version(request: Request) -> Response:
+    """Register a version of a contract. The same document again gives the same answer with status 200.
+
+    The current version with another status or deprecation is a step of its life cycle, also with status 200.
+    """
+    registry = await writer_registry(request)
+    candidate = await read_candidate(request)
+    registration = await asyncio.wrap_future(registry.submit(candidate.document, compatibility=candidate.compatibility))
+    is_new = registration.status == "registered" and not registration.unchanged
+    status = 201 if is_new else 202 if registration.status == "proposed" else 200
+    return Response(registration.model_dump_json(), status, media_type=JSON)
 
 
 @routes.get("/overview", Action.READ)
@@ -65,12 +115,12 @@ def overview(registry: CallerRegistry) -> OverviewAnswer:
 
 
 @routes.get("/contracts/{contract:path}/lines", Action.READ, (404,))
-def list_lines(registry: CallerRegistry, contract: str) -> list[LineAnswer]:
+def list_lines(registry: ShownRegistry, contract: str) -> list[LineAnswer]:
     """List the lines of a contract, highest first."""
     return registry.lines(contract)
 
 
-@routes.get("/contracts/{contract:path}/diff", Action.READ, (404,))
+@routes.get("/contracts/{contract:path}/diff", Action.READ, (404,), Cost.EXPENSIVE)
 def diff_versions(
     registry: CallerRegistry,
     contract: str,
@@ -84,16 +134,26 @@ def diff_versions(
 
 @routes.get("/contracts/{contract:path}/versions", Action.READ, (404,))
 def list_versions(
-    registry: CallerRegistry, contract: str, cursor: Cursor = None, limit: Limit = PAGE
+    registry: ShownRegistry, contract: str, cursor: Cursor = None, limit: Limit = PAGE
 ) -> Page[DocumentAnswer]:
     """List versions with their documents, in order of registration."""
     return registry.history(contract, cursor=cursor, limit=limit)
 
 
 @routes.get("/contracts/{contract:path}/versions/{version}", Action.READ, (404,))
-def show_version(registry: CallerRegistry, contract: str, version: str) -> DocumentAnswer:
+def show_version(
+    registry: ShownRegistry,
+    response: Response,
+    contract: str,
+    version: str,
+    effective: Annotated[
+        bool, Query(description="Whether to add what the contract inherits from its policies, with origins.")
+    ] = False,
+) -> EffectiveAnswer | DocumentAnswer:
     """Return one version with its document and lifecycle dates. `latest` is the highest active version."""
-    return registry.latest(contract) if version == "latest" else registry.get(contract, version)
+    answer = registry.latest(contract) if version == "latest" else registry.get(contract, version)
+    response.headers.update(lifecycle_headers(answer))
+    return registry.effective(contract, answer.version) if effective else answer
 
 
 @routes.get(
@@ -117,8 +177,8 @@ def activate_version(registry: CallerRegistry, contract: str, version: str) -> V
 
 @routes.post("/contracts/{contract:path}/versions/{version}/deprecate", Action.ADVANCE, (404, 409))
 def deprecate(registry: CallerRegistry, contract: str, version: str, body: DeprecationBody) -> VersionAnswer:
-    """Deprecate a version."""
-    return registry.deprecate(contract, version, deprecation_uri=body.deprecation_uri, sunset_on=body.sunset_on)
+    """Deprecate a version, now or from the day on which it is announced."""
+    return registry.deprecate(contract, version, **body.as_notice())
 
 
 @routes.post("/contracts/{contract:path}/versions/{version}/retire", Action.ADVANCE, (404, 409))
@@ -135,8 +195,8 @@ def archive(registry: CallerRegistry, contract: str, version: str, body: Overrid
 
 @routes.post("/lines/{line:path}/deprecate", Action.ADVANCE, (404, 409))
 def deprecate_line(registry: CallerRegistry, line: str, body: DeprecationBody) -> list[VersionAnswer]:
-    """Deprecate a line."""
-    return registry.deprecate_line(line, deprecation_uri=body.deprecation_uri, sunset_on=body.sunset_on)
+    """Deprecate a line. Its consumers get one notice."""
+    return registry.deprecate_line(line, **body.as_notice())
 
 
 @routes.post("/lines/{line:path}/retire", Action.ADVANCE, (404, 409))
@@ -147,5 +207,11 @@ def retire_line(registry: CallerRegistry, line: str, body: OverrideBody) -> list
 
 @routes.post("/tick", Action.TICK)
 def tick(registry: CallerRegistry) -> list[StepAnswer]:
-    """Advance all versions whose lifecycle dates are due."""
+    """Send the notices that are due. The status of a version follows from its dates, without a tick."""
     return registry.tick()
+
+
+@routes.get("/tick", Action.TICK)
+def show_tick(registry: ShownRegistry) -> list[StepAnswer]:
+    """List what a tick would announce, without sending or changing anything."""
+    return registry.due()

@@ -17,6 +17,7 @@ from treaty.registry.model import OwnerAnswer, Registration
 from treaty.registry.model.page import PAGE
 from treaty.registry.report import CompatibilityReport
 from treaty.server.content_negotiation import JSON, Format, document_response, documents_response, wants_plain_json
+from treaty.server.lifecycle_headers import lifecycle_headers
 from treaty.server.openapi import (
     CONTRACT_BODY,
     CONTRACT_LIST_RESPONSE,
@@ -28,7 +29,8 @@ from treaty.server.openapi import (
 from treaty.server.pages.catalog import front_page
 from treaty.server.pages.responses import prefers_html
 from treaty.server.pages.visits import authorized_visit
-from treaty.server.request_documents import owners_from_decision_card, read_candidate
+from treaty.server.rate_limits import Cost
+from treaty.server.request_documents import judge, owners_from_decision_card, read_candidate
 from treaty.server.request_models import JsonObject, RequestBody, Uri
 from treaty.server.routing import (
     CallerRegistry,
@@ -86,6 +88,7 @@ class Datasets(BaseModel):
     "/contracts",
     Action.REGISTER,
     (400,),
+    Cost.EXPENSIVE,
     status_code=201,
     response_model=Registration,
     responses=REGISTRATION_RESPONSES,
@@ -95,7 +98,9 @@ async def register_contract(request: Request) -> Response:
     """Register a version of a contract."""
     registry = await writer_registry(request)
     candidate = await read_candidate(request)
-    registration = await asyncio.wrap_future(registry.submit(candidate.document, compatibility=candidate.compatibility))
+    registration = await asyncio.wrap_future(
+        registry.submit_new(candidate.document, compatibility=candidate.compatibility)
+    )
     status = 201 if registration.status == "registered" else 202
     return Response(registration.model_dump_json(), status, media_type=JSON)
 
@@ -112,12 +117,21 @@ async def latest_contract(request: Request, dataset_id: str, form: Format = None
     return await run_in_threadpool(document_response, request, json.loads(document), form)
 
 
-@routes.post("/contracts/check", Action.CHECK, response_model=CompatibilityReport, openapi_extra=CONTRACT_BODY)
+@routes.post(
+    "/contracts/check",
+    Action.CHECK,
+    cost=Cost.EXPENSIVE,
+    response_model=CompatibilityReport,
+    openapi_extra=CONTRACT_BODY,
+)
 async def check_contract(registry: CallerRegistry, request: Request) -> Response:
     """Check a version without registering it."""
     candidate = await read_candidate(request)
-    report = await run_in_threadpool(lambda: registry.check(candidate.document, compatibility=candidate.compatibility))
-    return JSONResponse(report.model_dump(mode="json"))
+    return await judge(
+        request,
+        candidate.document,
+        lambda: registry.check(candidate.document, compatibility=candidate.compatibility),
+    )
 
 
 @routes.post(
@@ -152,7 +166,10 @@ def get_version(
     registry: CallerRegistry, request: Request, dataset_id: str, version: str, form: Format = None
 ) -> Response:
     """Return one version."""
-    return document_response(request, registry.get(dataset_id, version).document, form)
+    answer = registry.get(dataset_id, version)
+    response = document_response(request, answer.document, form)
+    response.headers.update(lifecycle_headers(answer))
+    return response
 
 
 @routes.post(

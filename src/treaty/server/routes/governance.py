@@ -1,19 +1,28 @@
-"""Routes for policies, waivers and proposals."""
+"""Routes for policies, namespaces, waivers and proposals."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import Path, Request
-from starlette.concurrency import run_in_threadpool
+from fastapi import Path, Query, Request
+from fastapi.responses import Response
 
 from treaty.registry.access.permissions import Action
-from treaty.registry.model import ContractAnswer, Page, PolicyCheckAnswer, ProposalAnswer, WaiverAnswer
+from treaty.registry.model import (
+    ContractAnswer,
+    KeyErasureAnswer,
+    NamespaceAnswer,
+    Page,
+    PolicyCheckAnswer,
+    ProposalAnswer,
+    WaiverAnswer,
+)
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
 from treaty.server.openapi import CONTRACT_BODY
-from treaty.server.request_documents import read_candidate
-from treaty.server.request_models import DecisionBody, DeclineBody, WaiverBody
+from treaty.server.rate_limits import Cost
+from treaty.server.request_documents import judge, read_candidate
+from treaty.server.request_models import DecisionBody, DeclineBody, KeyErasureBody, NamespaceBody, WaiverBody
 from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
 routes = Routes("governance", API)
@@ -26,11 +35,39 @@ def list_policies(registry: CallerRegistry, cursor: Cursor = None, limit: Limit 
     return registry.governance.policies(cursor=cursor, limit=limit)
 
 
-@routes.post("/policies/check", Action.CHECK, openapi_extra=CONTRACT_BODY)
-async def check_policies(registry: CallerRegistry, request: Request) -> PolicyCheckAnswer:
+@routes.post(
+    "/policies/check", Action.CHECK, cost=Cost.EXPENSIVE, response_model=PolicyCheckAnswer, openapi_extra=CONTRACT_BODY
+)
+async def check_policies(registry: CallerRegistry, request: Request) -> Response:
     """List terms that are weaker than the policies require; for a policy, also the contracts it would affect."""
     candidate = await read_candidate(request)
-    return await run_in_threadpool(lambda: registry.governance.check_policies(candidate.document))
+    return await judge(request, candidate.document, lambda: registry.governance.check_policies(candidate.document))
+
+
+@routes.get("/namespaces", Action.READ)
+def list_namespaces(registry: CallerRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[NamespaceAnswer]:
+    """List namespaces: prefixes of ids and the teams that they belong to."""
+    return registry.governance.namespaces(cursor=cursor, limit=limit)
+
+
+@routes.put("/namespaces", Action.GOVERN, (409,))
+def assign_namespace(registry: CallerRegistry, body: NamespaceBody) -> NamespaceAnswer:
+    """Give a namespace to a team. Only its members and stewards can register new contracts in it."""
+    return registry.governance.assign_namespace(body.prefix, body.team)
+
+
+@routes.delete("/namespaces", Action.GOVERN, (404,))
+def release_namespace(
+    registry: CallerRegistry, prefix: Annotated[str, Query(min_length=1, max_length=200)]
+) -> NamespaceAnswer:
+    """Take a namespace from its team."""
+    return registry.governance.release_namespace(prefix)
+
+
+@routes.post("/lines/{line:path}/erasures", Action.NOTIFY, (404,))
+def record_erasure(registry: CallerRegistry, line: str, body: KeyErasureBody) -> KeyErasureAnswer:
+    """Record in the audit log that a key was erased from the tables of a pipeline. The key is not recorded."""
+    return registry.governance.record_erasure(line, fields=body.fields, rows=body.rows, tables=body.tables)
 
 
 @routes.get("/waivers", Action.READ)

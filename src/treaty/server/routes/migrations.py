@@ -10,6 +10,7 @@ from treaty.registry.access.permissions import Action
 from treaty.registry.model import BoardAnswer, MigrationAnswer, MigrationPathAnswer, Page
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
+from treaty.server.rate_limits import Cost
 from treaty.server.request_models import AcknowledgementBody, MigrationWaiverBody, MoveBody, ProofBody
 from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
@@ -64,7 +65,7 @@ def record_proof(registry: CallerRegistry, identity: Number, body: ProofBody) ->
     return registry.migrations.record_proof(identity, body.proof)
 
 
-@routes.get("/migration-path", Action.READ, (404, 409))
+@routes.get("/migration-path", Action.READ, (404, 409), Cost.EXPENSIVE)
 def migration_path(registry: CallerRegistry, contract: Name, before: Version, after: Version) -> MigrationPathAnswer:
     """Return the migration path between two versions: views in both directions, and a guide for each consumer."""
     return registry.migrations.path(contract, before, after)

@@ -11,7 +11,7 @@ from treaty.registry.access.permissions import Action
 from treaty.registry.model import ChannelAnswer, NoticeAnswer, Page
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
-from treaty.server.request_models import BreachBody, ChannelBody, RetryBody
+from treaty.server.request_models import BreachBody, ChannelBody, RetryBody, RotationBody
 from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
 routes = Routes("notices", API)
@@ -31,7 +31,7 @@ def list_channels(registry: CallerRegistry, cursor: Cursor = None, limit: Limit 
     return registry.notices.channels(cursor=cursor, limit=limit)
 
 
-@routes.post("/channels", Action.NOTIFY, status_code=201)
+@routes.post("/channels", Action.NOTIFY, (409,), status_code=201)
 def add_channel(registry: CallerRegistry, body: ChannelBody) -> ChannelAnswer:
     """Add a notification channel for a team or consumer."""
     return registry.notices.add_channel(body.party, kind=body.kind.value, target=body.target, secret=body.secret)
@@ -41,6 +41,18 @@ def add_channel(registry: CallerRegistry, body: ChannelBody) -> ChannelAnswer:
 def remove_channel(registry: CallerRegistry, identity: Number) -> ChannelAnswer:
     """Remove a notification channel."""
     return registry.notices.remove_channel(identity)
+
+
+@routes.post("/channels/{identity}/secret", Action.NOTIFY, (404, 409))
+def rotate_channel_secret(registry: CallerRegistry, identity: Number, body: RotationBody) -> ChannelAnswer:
+    """Give a channel a new secret; for some days, requests are signed with the previous one too."""
+    return registry.notices.rotate_secret(identity, secret=body.secret, days=body.days)
+
+
+@routes.delete("/channels/{identity}/previous-secret", Action.NOTIFY, (404, 409))
+def finish_channel_rotation(registry: CallerRegistry, identity: Number) -> ChannelAnswer:
+    """End the previous secret of a channel now."""
+    return registry.notices.finish_rotation(identity)
 
 
 @routes.get("/notices", Action.READ)

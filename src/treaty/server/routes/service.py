@@ -32,7 +32,7 @@ async def alive() -> ServiceStatus:
 async def ready(request: Request) -> ServiceStatus:
     """Readiness probe: the database can be written to. No credentials needed."""
     probe = asyncio.wrap_future(request.app.state.registry.context.database.probe_write())
-    probe.add_done_callback(lambda done: done.exception())  # nobody else may look at it after the timeout
+    probe.add_done_callback(lambda done: done.exception())  # retrieved, or asyncio warns after a timeout
     finished, _ = await asyncio.wait({probe}, timeout=PROBE_TIMEOUT_S)
     if not finished:
         raise Unavailable(f"no write finished within {PROBE_TIMEOUT_S:g} seconds")

@@ -1,7 +1,7 @@
 """Cookies of the pages: sessions, form tokens and one-time messages.
 
-The server stores no sessions, so any worker can verify a cookie. The session cookie of a signed-in visitor contains the
-access token itself; an anonymous visitor gets a random secret that only authenticates its own forms.
+The session cookie of a signed-in visitor contains the random id of a session, never an access token; an anonymous
+visitor gets a random secret that only authenticates its own forms.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import base64
 import hmac
 import re
 from collections.abc import Mapping
-from datetime import timedelta
 from secrets import token_bytes, token_urlsafe
 
 from fastapi import Request
@@ -18,21 +17,19 @@ from fastapi.responses import Response
 
 from treaty.catalog.rendering import Message
 
-SESSION, VISIT, FLASH = "treaty_session", "treaty_visit", "treaty_flash"
-MAX_SESSION = timedelta(hours=12)
-MAX_TOKEN_LENGTH = 3_600  # all browsers store cookies of 4,096 bytes, including name and attributes
-MAX_FLASH_BYTES = 2_400  # in base64 with a signature, below the limit for a cookie
+SESSION, VISIT, FLASH, LOGIN = "treaty_session", "treaty_visit", "treaty_flash", "treaty_login"
+MAX_FLASH_BYTES = 2_400  # in base64 with a signature, below the 4,096 bytes of a cookie that all browsers store
 FLASH_LIFETIME_S = 120
 
 _HOST_PREFIX = "__Host-"  # browsers accept such a cookie only over https and only for this exact host
-_SECRET = re.compile(r"[0-9A-Za-z_.~+/=-]{16,3600}")
+_SECRET = re.compile(r"[0-9A-Za-z_.~+/=-]{16,200}")
 _FORM_PURPOSE, _FLASH_PURPOSE = b"treaty forms", b"treaty words"
 _MASK_BYTES = 32
 _MESSAGE_KINDS = frozenset({"good", "warn", "bad"})
 
 
 def is_https(request: Request) -> bool:
-    """Tell whether the browser uses https; uvicorn accepts the word of a trusted proxy only."""
+    """Return whether the browser uses https; uvicorn accepts the word of a trusted proxy only."""
     return request.url.scheme == "https"
 
 
@@ -42,8 +39,13 @@ def read_secret(request: Request, name: str) -> str | None:
     return value if _SECRET.fullmatch(value) else None
 
 
+def read_value(request: Request, name: str) -> str:
+    """Return the value of a cookie as the browser sent it; empty if there is none."""
+    return request.cookies.get(_cookie_name(request, name), "")
+
+
 def has_cookie(request: Request, name: str) -> bool:
-    """Tell whether the browser sent a cookie, well-formed or not."""
+    """Return whether the browser sent a cookie, well-formed or not."""
     return _cookie_name(request, name) in request.cookies
 
 
@@ -62,7 +64,7 @@ def form_token(secret: str) -> str:
 
 
 def is_form_token(secret: str, token: str) -> bool:
-    """Tell in constant time whether a form token was made for this visitor."""
+    """Return in constant time whether a form token was made for this visitor."""
     try:
         masked = bytes.fromhex(token)
     except ValueError:
@@ -115,7 +117,7 @@ def read_flash(request: Request, secret: str) -> Message | None:
 
 
 def is_same_origin(headers: Mapping[str, str]) -> bool:
-    """Tell whether a form was sent by a page of this server; browsers send Sec-Fetch-Site, Origin or both."""
+    """Return whether a form was sent by a page of this server; browsers send Sec-Fetch-Site, Origin or both."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is None and origin is None:
         return False
