@@ -13,7 +13,7 @@ INSTALL_CHROMIUM := [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && ech
 FIND_CHROMIUM := [ -n "$$TREATY_CHROMIUM" ] || command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser demo test test-fast faults check format docs bench bench-enforce bench-pipeline clean
+.PHONY: help setup browser demo tour test test-fast faults soak check format docs docs-site bench bench-enforce bench-pipeline clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,20 +23,24 @@ help: ## list the targets
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .uv "uv==$(UV_VERSION)"
 
 .venv/.ready: pyproject.toml uv.lock | $(filter .uv/bin/uv,$(UV))
-	$(UV) sync --quiet --frozen --extra server --extra connect --python $(PYTHON)
+	$(UV) sync --quiet --frozen --extra server --extra connect --extra tracing --python $(PYTHON)
 	@$(BIN)/python -m compileall -q .venv/lib src > /dev/null || true
 	@touch $@
 
 # Spark needs Java, and jars that it does not bring along; both are seen to once.
-.venv/.spark-ready: .venv/.ready src/treaty/spark/jars.py
+.venv/.spark-ready: .venv/.ready src/treaty/spark/jars.py src/treaty/spark/class_archive.py
 	@$(BIN)/python -m treaty.spark.java > /dev/null 2>&1 || { $(INSTALL_JAVA); } || $(BIN)/python -m treaty.spark.java
 	@$(BIN)/python -m treaty.spark.jars > /dev/null
+	@$(BIN)/python -m treaty.spark.class_archive > /dev/null
 	@touch $@
 
 setup: .venv/.ready .venv/.spark-ready ## install everything into .venv, with the treaty command in it
 
-demo: setup ## walk through the retail contracts: lint, changes, a registry that names whom a change hits
+demo: setup ## a contract, a run with quarantined rows, a refused pull request and the catalog, in a minute
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/retail/demo.sh
+
+tour: setup ## every part of Treaty on the retail example, in 22 steps
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/retail/tour.sh
 
 check: setup ## format, lint, types, import directions
 	$(BIN)/ruff format --check --quiet .
@@ -50,8 +54,11 @@ browser: # the tests of the pages need a browser, and nothing else does
 test: check browser ## all checks, then all tests
 	$(BIN)/pytest -q -n auto
 
-faults: setup ## tests too slow for `make test`: outages, hangs and full disks under load, a Spark cluster
+faults: setup ## tests too slow for `make test`: the tour, outages, hangs and full disks, killed runs, many API requests, a Spark cluster
 	timeout 15m $(BIN)/pytest -q tests/faults
+
+soak: setup ## memory of a server under load for an hour
+	$(BIN)/python -m benchmarks.soak --minutes 60
 
 test-fast: .venv/.ready ## the fast tests: no Spark, no browser, no PostgreSQL, for the edit loop
 	$(BIN)/pytest -q -n auto -m "not spark and not browser and not postgresql and not slow"
@@ -65,6 +72,10 @@ docs: setup ## write the reference pages from the code
 	$(BIN)/treaty explain rules --format markdown > docs/rules.md
 	$(BIN)/python -m treaty.server.reference > docs/api.md
 
+docs-site: .venv/.ready ## build the documentation site from docs/ into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
 bench: setup ## measure speed against a floor and against peers
 	$(BIN)/python -m benchmarks
 
@@ -75,4 +86,4 @@ bench-pipeline: setup ## measure the pipeline against a job by hand and on a lon
 	$(BIN)/python -m benchmarks pipeline
 
 clean: ## remove what setup and the tools made
-	rm -rf .venv .uv .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .uv .bench site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

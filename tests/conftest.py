@@ -19,19 +19,27 @@ PYSPARK_SOCKETS = "ignore:unclosed <socket:ResourceWarning"
 GROUPS = {
     "tests/catalog/browser/": "browser",
     "tests/pipeline/retail/": "retail",
-    "tests/pipeline/run/test_full_disk.py": "processes",
-    "tests/pipeline/run/test_killed_processes.py": "processes",
 }
 """Tests that share one expensive result and therefore run in one process."""
 
-STARTS_SPARK = ("tests/e2e/test_demo.py", "tests/pipeline/run/")
+STARTS_SPARK = (
+    "tests/e2e/test_demo.py",
+    "tests/e2e/test_run_traces.py",
+    "tests/e2e/test_tutorial.py",
+    "tests/pipeline/run/",
+    "tests/spark/test_shared_spark.py::test_commands_of_any_folder_use_it",
+)
 """Tests that start Spark in a process of their own, without the fixture."""
 
 SLOW = (
     "tests/server/test_concurrent_writes.py",
     "tests/server/test_durability.py",
+    "tests/server/test_http.py::test_java_client_that_offers_http2_can_post",
     "tests/server/test_openapi.py",
     "tests/server/test_outage.py",
+    "tests/server/test_schema_registry_durability.py",
+    "tests/server/test_tls.py",
+    "tests/server/test_traces.py",
 )
 """Tests with several server processes or thousands of requests."""
 
@@ -68,6 +76,14 @@ def needs(item: pytest.Item) -> set[str]:
 def group_of(item: pytest.Item) -> str | None:
     """Return the group that a test runs in."""
     return next((group for path, group in GROUPS.items() if item.nodeid.startswith(path)), None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _user_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let no test find the shared Spark of the developer."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 @pytest.fixture(scope="session")

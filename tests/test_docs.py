@@ -27,6 +27,7 @@ PAGES = {
         *sorted((ROOT / "examples").glob("*/README.md")),
     )
 }
+SCRIPTS = {str(path.relative_to(ROOT)): path.read_text() for path in sorted((ROOT / "examples").glob("*/*.sh"))}
 CODE_PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md")
 """Pages about the code: their paths are relative to the repository or to the package."""
 
@@ -90,15 +91,25 @@ def unknown_parts(words: list[str]) -> Iterator[str]:
             yield f"{name} {option[0]}"
 
 
+CALL = re.compile(r"(?:^|\$ |[|;&(] ?|/)treaty ((?:[a-z]|--)[^|;&)`]*)")
+CALL_IN_SCRIPT = re.compile(r"(?:^|expect \d ['\"]?|\$ |[|;&(] ?|/)treaty ((?:[a-z]|--)[^|;&)`'\"]*)")
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_and_option_exists(page: str) -> None:
-    calls = (
-        call.split("#")[0].split()
-        for code in code_of(PAGES[page])
-        for call in re.findall(r"(?:^|\$ |[|;&(] ?|/)treaty ((?:[a-z]|--)[^|;&)`]*)", code)
-    )
-    unknown = {part for words in calls for part in unknown_parts(words)}
+    calls = [call for code in code_of(PAGES[page]) for call in CALL.findall(code)]
+    unknown = {part for call in calls for part in unknown_parts(call.split("#")[0].split())}
 
+    assert unknown == set()
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_command_of_a_script_exists(script: str) -> None:
+    lines = SCRIPTS[script].replace("\\\n", " ").splitlines()
+    calls = [call for line in lines for call in CALL_IN_SCRIPT.findall(line)]
+    unknown = {part for call in calls for part in unknown_parts(call.split("#")[0].split())}
+
+    assert calls
     assert unknown == set()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "gym" / "contracts" / "gym.scheduling.class_published.yaml"
+WITHOUT_SQL = EXAMPLE.with_name("gym.scheduling.class_published.poor.yaml")
 HEAVY = {"rich", "pydantic", "sqlalchemy", "fastapi", "pyspark", "treaty.compatibility"}
 SCRIPT = """
 import sys
@@ -38,3 +39,14 @@ def test_a_command_loads_nothing_heavy(arguments: list[str]) -> None:
 
     loaded = set(ran.stdout.rpartition("LOADED ")[2].split())
     assert loaded & HEAVY == set()
+    assert "--help" not in arguments or "treaty.settings" not in loaded
+
+
+def test_sqlglot_is_loaded_only_if_a_rule_has_sql() -> None:
+    loaded = []
+    for file in (WITHOUT_SQL, EXAMPLE):
+        arguments = [sys.executable, "-c", SCRIPT, "lint", str(file)]
+        ran = subprocess.run(arguments, capture_output=True, text=True, check=True)
+        loaded.append("sqlglot" in ran.stdout.rpartition("LOADED ")[2].split())
+
+    assert loaded == [False, True]

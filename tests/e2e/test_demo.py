@@ -1,4 +1,4 @@
-"""The demo runs offline and prints the expected results."""
+"""The demo runs offline, tells its story in one page, and leaves a project in which its commands can be run."""
 
 from __future__ import annotations
 
@@ -10,47 +10,55 @@ from pathlib import Path
 from treaty.spark.jars import default_jar_folder
 
 ROOT = Path(__file__).parents[2]
-_LAST = "18"
-"""The steps after it run the pipeline, which tests/pipeline/retail tests in detail."""
-_FINANCE = "retail.publications.finance_recognized_sale"
+_MAX_LINES = 80
 
 
-def test_the_demo_shows_the_consumers_affected_by_a_refused_change(tmp_path: Path) -> None:
+def test_the_demo_tells_its_story_and_keeps_its_project(tmp_path: Path) -> None:
+    project, temporary = tmp_path / "project", tmp_path / "temporary"
+    temporary.mkdir()
     environment = {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(tmp_path),
-        "TMPDIR": str(tmp_path),
-        "TREATY_DEMO": str(tmp_path / "left"),
+        "TMPDIR": str(temporary),
         "NO_COLOR": "1",
         "TREATY_SPARK_JARS": str(default_jar_folder()),
     }
 
-    ran = subprocess.run(
-        ["bash", "examples/retail/demo.sh", _LAST],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    def run(*command: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+    ran = run("bash", "examples/retail/demo.sh", str(project))
 
     assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr
     assert ran.stderr == ""
     for message in (
-        "18 documents · 18 registered",
-        "group-ledger  external_regulatory · critical · #group-ledger\n     reads recognition_rule_reference",
-        "tax-reporting  external_regulatory · critical · tax-data@retail.example",
-        "reads financial_recognition_status",
-        "finance_recognized_sale 1.3.0 be published?  no",
-        "finance_recognized_sale 2.0.0  proposed\n   it waits for the acknowledgement of",
-        f"{_FINANCE}@1 → {_FINANCE}@2  open",
-        "Guide for tax-reporting",
-        "finance_recognized_sale@1 be retired?  no",
-        "revenue-dashboard still reads",
-        "the audit log is intact",
-        "Guide for delivery-planner",
-        "proven: exact fields returned unchanged",
-        "|        Porto|      2|",
+        "9 documents · 6 registered · 3 subscribed",
+        "204 in · 198 accepted · 1 duplicate · 5 quarantined",
+        "required:order_placed_at                          must have a value              null (1)",
+        "may not merge: not compatible under full; refused",
+        "✗ customer-self-service  through retail.products.order_capture@1 →\n"
+        "              retail.publications.customer_order_timeline@1 · service_orchestration · critical",
+        "✗ support-agent-desktop  through",
+        "the 29 days before it are sample data",
+        f"file://{project}/site/health/index.html",
     ):
         assert message in ran.stdout
-    assert [one.name for one in tmp_path.iterdir()] == ["left"]
+    assert len(ran.stdout.splitlines()) <= _MAX_LINES
+    assert list(temporary.iterdir()) == []
+
+    health = (project / "site/health/index.html").read_text()
+    assert "<title>Health · Retail demo (sample data)</title>" in health
+    assert "sample data: 29 of 30 values" in health
+    row = run("treaty", "quarantine", "show", "order_placed", "--rule", "required:order_placed_at", folder=project)
+    assert "✗  order_placed_at       null" in row.stdout
+    graph = run("treaty", "consumer", "graph", "retail.orders.order_placed@1", folder=project)
+    assert "support-agent-desktop  consumer" in graph.stdout
+    assert run("treaty", "check", "contracts", folder=project).returncode == 3
+
+
+def test_the_demo_keeps_a_folder_that_exists(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        ["bash", "examples/retail/demo.sh", str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert (ran.returncode, ran.stderr) == (2, f"{tmp_path} exists; name a new folder\n")

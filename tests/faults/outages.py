@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -18,9 +19,26 @@ from tests.server.running import client_of
 RECOVERY_S = 5.0
 """Seconds after its return in which the database must take writes again."""
 
+START_S = 60.0
+"""Seconds in which a server must start; its package waits for ten, which a busy machine exceeds."""
+
 _TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = %s"
 
 Outage = Callable[[Any], AbstractContextManager[None]]
+
+
+def start(server: Any) -> None:
+    """Start the server and wait until it is ready."""
+    deadline = time.monotonic() + START_S
+    while True:
+        try:
+            server.start()
+        except (subprocess.SubprocessError, AssertionError):  # it is still starting
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+        else:
+            return
 
 
 @contextmanager
@@ -28,7 +46,7 @@ def stopped(server: Any) -> Iterator[None]:
     """Shut the server down and start it again."""
     server.stop()
     yield
-    server.start()
+    start(server)
 
 
 @contextmanager
@@ -40,7 +58,7 @@ def killed(server: Any) -> Iterator[None]:
     for process in processes:
         process.wait(10)
     yield
-    server.start()
+    start(server)
 
 
 @contextmanager

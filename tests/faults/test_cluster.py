@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyspark
 
-from tests.pipeline.run.processes import WAVES, open_premises
+from tests.faults.processes import WAVES, open_premises
 
 
 def test_cluster_computes_the_same_tables(tmp_path: Path) -> None:
