@@ -104,13 +104,14 @@ def spark(connect_address: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
     folder = tmp_path_factory.mktemp("spark")
     conf = {
         "spark.sql.shuffle.partitions": "2",
+        "spark.sql.ui.retainedExecutions": "20",  # the plans of a thousand tests do not fit into memory
         "spark.sql.warehouse.dir": str(folder / "tables"),
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": connect_address.rpartition(":")[2],
     }
     lake = IcebergCatalog(f"jdbc:sqlite:{folder / 'lake.db'}", str(folder / "lake"), name="lake")
-    options = SparkOptions("local[2]", memory="1g", packages=frozenset(Package), catalog=lake, conf=conf)
+    options = SparkOptions("local[2]", memory="2g", packages=frozenset(Package), catalog=lake, conf=conf)
     session = spark_session(options)
     yield session
     session.stop()

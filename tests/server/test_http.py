@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from select import select
 from typing import Any
@@ -50,10 +50,14 @@ def connected(client: httpx2.Client) -> Iterator[socket.socket]:
 
 
 def read_to_end(connection: socket.socket) -> bytes:
-    """Return everything that the server sends until it closes the connection."""
+    """Return everything that the server sends until it closes the connection.
+
+    A server that closes a connection whose request it has not read completely resets it; what it sent is still read.
+    """
     parts = []
-    while part := connection.recv(65_536):
-        parts.append(part)
+    with suppress(ConnectionResetError):
+        while part := connection.recv(65_536):
+            parts.append(part)
     return b"".join(parts)
 
 
