@@ -130,7 +130,7 @@ def create_state_folder(folder: Path) -> None:
     """Create `.treaty`, with a .gitignore: registries, lakes and caches do not belong in a repository."""
     ignored = folder / ".gitignore"
     if folder.name == STATE_FOLDER and not ignored.exists():
-        with suppress(OSError):  # whoever opens a file in it reports what is wrong
+        with suppress(OSError):  # opening a file in it reports what is wrong
             folder.mkdir(parents=True, exist_ok=True)
             ignored.write_text("*\n", encoding="utf-8")
 

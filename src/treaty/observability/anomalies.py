@@ -109,7 +109,7 @@ class _Season:
         return self.level + self.hours.get(when.hour, 0.0) + self.weekdays.get(when.weekday(), 0.0)
 
     def support(self, when: datetime) -> int:
-        """Return how many values the baseline of a time rests on."""
+        """Return how many values the baseline of a time is computed from."""
         return max(self.counts.get(_slot(when), 0), MIN_PER_SLOT)
 
 

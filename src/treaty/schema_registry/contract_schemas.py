@@ -26,7 +26,7 @@ KAFKA = "kafka"
 STRATEGY_PROPERTY, CONTEXT_PROPERTY, TOPIC_PROPERTY = "subjectNameStrategy", "schemaContext", "topic"
 FIRST_VERSION = "1.0.0"
 UNKNOWN = "unknown"
-"""The owner and the host of a draft, until somebody states them."""
+"""The owner and the host of a draft, until they are stated."""
 MAX_ID_LENGTH = 200
 MAX_CACHED_OBJECTS = 500
 _TYPES = {

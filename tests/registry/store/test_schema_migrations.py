@@ -272,7 +272,7 @@ def test_sessions_that_no_entry_records_end_with_the_upgrade(tmp_path: Path, fil
 
 
 def test_an_entry_after_the_conversion_has_no_earlier_hash(tmp_path: Path, filled: Path) -> None:
-    """Somebody who owns the database cannot add an entry with the hash of a checkpoint that it does not have."""
+    """The owner of the database cannot add an entry with the hash of a checkpoint that they do not have."""
     path = tmp_path / "registry.db"
     build_revision(f"sqlite:///{path}", "0016", filled)
     upgrade(str(path))

@@ -41,7 +41,7 @@ INCIDENT_ACTIONS = (
     PageAction(
         "acknowledge-incident",
         "Acknowledge",
-        "Say that somebody works on this incident. It is not escalated any more, and closes by itself when the "
+        "Say that this incident is being worked on. It is not escalated any more, and closes by itself when the "
         "promise is kept again.",
         "Acknowledge",
         Action.NOTIFY,

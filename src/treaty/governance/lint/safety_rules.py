@@ -75,7 +75,7 @@ def quality_sql_unsupported(contract: Contract, fields: tuple[FieldContext, ...]
 def measure_unmeasurable(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """A semantic measure cannot be taken: its SQL is not on the allow-list, or there is no such quality rule.
 
-    Why: runs and tests leave the measure out, so that nobody learns whether its target is met.
+    Why: runs and tests leave the measure out, so its target is never checked.
 
     Fix: write an aggregate over the fields of the contract in Spark SQL, such as
     `100.0 * count_if(state = 'open') / count(*)`, or name a quality rule by its id or name.

@@ -116,7 +116,7 @@ def find_incident(connection: Connection, sight: Sight, identity: int) -> Stored
 
 
 def acknowledge(transaction: Transaction, actor: Actor, sight: Sight, identity: int, reason: str) -> IncidentAnswer:
-    """Record that somebody works on an incident."""
+    """Record that an incident is being worked on."""
     text = reason.strip()
     if not text or len(text) > _MAX_REASON_LENGTH:
         raise InvalidDocument(f"say in 1 to {_MAX_REASON_LENGTH:,} characters what is being done about the incident")
