@@ -17,7 +17,7 @@ HEADERS = [case for case in CASES if "schema_id" in case]
 PROBLEMS = [case for case in CASES if "problem" in case]
 
 
-def named(cases: list[dict[str, Any]]) -> Any:
+def named(cases: list[dict[str, Any]]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("case", cases, ids=[case["name"] for case in cases])
 
 
