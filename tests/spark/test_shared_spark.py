@@ -104,8 +104,8 @@ def test_a_project_that_does_not_fit_starts_its_own(options: SparkOptions, reaso
     )
 
 
-def test_a_session_brings_its_catalog_and_no_other_command_has_its_id(running: SharedSpark) -> None:
-    lake = SparkOptions(catalog=IcebergCatalog("jdbc:sqlite:/a/catalog.db", "/a/tables", "lake"))
+def test_a_session_brings_its_catalog_and_no_other_command_has_its_id(running: SharedSpark, tmp_path: Path) -> None:
+    lake = SparkOptions(catalog=IcebergCatalog(f"jdbc:sqlite:{tmp_path}/catalog.db", "/a/tables", "lake"))
     with use_shared_spark(lake, running) as first, use_shared_spark(lake, running) as second:
         assert first is not None
         assert second is not None
@@ -120,6 +120,22 @@ def test_a_session_brings_its_catalog_and_no_other_command_has_its_id(running: S
         assert other is not None
         assert other.master != first.master
     assert not is_in_use()
+
+
+def test_a_catalog_that_was_deleted_gets_another_session(running: SharedSpark, tmp_path: Path) -> None:
+    database = tmp_path / "lake" / "catalog.db"
+    lake = SparkOptions(catalog=IcebergCatalog(f"jdbc:sqlite:{database}?busy_timeout=1", "/a/tables", "lake"))
+    with use_shared_spark(lake, running) as first:
+        assert database.exists()
+    with use_shared_spark(lake, running) as again, database.open():  # Spark still has the deleted file open
+        database.unlink()
+        with use_shared_spark(lake, running) as after:
+            pass
+    assert first is not None
+    assert again is not None
+    assert after is not None
+    assert again.master == first.master
+    assert after.master != first.master
 
 
 def test_it_stops_when_no_command_uses_it(running: SharedSpark, state: Path) -> None:

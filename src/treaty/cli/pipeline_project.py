@@ -74,7 +74,7 @@ def _open(folder: Path, settings: Settings, registry: RegistryOpener | None) -> 
     from treaty.pipeline.project.contract_files import Inheritance
     from treaty.pipeline.project.contract_resolution import OnRegistryDown, resolve_contracts
 
-    project = read_project(folder, settings.limits)
+    project = read_project(folder, settings.limits, settings.name)
     pipeline = settings.parts.pipeline
     contracts = resolve_contracts(
         project,
@@ -99,7 +99,7 @@ def write_drafts(folder: Path, config: Path | None) -> tuple[tuple[tuple[Path, D
     from treaty.pipeline.project.contract_resolution import find_existing_contracts
 
     settings = load_settings(config, start=folder)
-    project = read_project(folder, settings.limits)
+    project = read_project(folder, settings.limits, settings.name)
     folders = [Path(path) for path in settings.parts.pipeline.contracts]
     existing = find_existing_contracts(project, folders, _registry(settings, None), settings.limits)
     drafts, problems = draft_contracts(project, existing)

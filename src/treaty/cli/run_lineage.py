@@ -40,7 +40,7 @@ def lineage_events(opened: OpenedProject, plan: Plan, warehouse: str) -> Iterato
     if not targets:
         yield lineage
         return
-    namespace, project = targets.namespace, opened.project.folder.name
+    namespace, project = targets.namespace, opened.project.name
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(_send_start, targets, project, lineage.started_at)
         try:

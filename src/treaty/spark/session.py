@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-_SQLITE = "jdbc:sqlite:"
 _CONNECT_PORT = 15002
 _CONNECT_TIMEOUT_S = 10
 _LOG_TAIL_LINES = 20
@@ -78,10 +77,9 @@ def _start(options: SparkOptions) -> SparkSession:
 
 def create_catalog_folder(catalog: IcebergCatalog) -> None:
     """Create the folder of an SQLite catalog, because SQLite creates only the file."""
-    path = catalog.uri.removeprefix(_SQLITE).partition("?")[0]
-    if path == catalog.uri or path.startswith(":"):
+    if catalog.sqlite_file is None:
         return
-    folder = Path(path).parent
+    folder = catalog.sqlite_file.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -15,6 +15,7 @@ from treaty.spark.class_archive import archive_options
 from treaty.spark.jars import Package, driver_packages, find_jars
 
 _MEMORY = re.compile(r"[1-9][0-9]{0,6}[kmgt]", re.IGNORECASE)
+_SQLITE = "jdbc:sqlite:"
 _CATALOG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -78,6 +79,12 @@ class IcebergCatalog:
         """The packages that Spark needs for the catalog."""
         return driver_packages(self.uri) | {Package.ICEBERG}
 
+    @property
+    def sqlite_file(self) -> Path | None:
+        """The file of the catalog, if it is an SQLite database in a file."""
+        path = self.uri.removeprefix(_SQLITE).partition("?")[0]
+        return None if path == self.uri or path.startswith(":") else Path(path)
+
     def conf(self) -> dict[str, str]:
         """Return the Spark settings of the catalog."""
         at = f"spark.sql.catalog.{self.name}"
@@ -96,7 +103,7 @@ class IcebergCatalog:
 
 def _with_sqlite_options(uri: str) -> str:
     """Make SQLite wait for locks and allow reads during writes."""
-    if not uri.startswith("jdbc:sqlite:"):
+    if not uri.startswith(_SQLITE):
         return uri
     missing = [part for part in ("busy_timeout=30000", "journal_mode=WAL") if part.partition("=")[0] not in uri]
     return uri + "".join(("&" if "?" in uri or number else "?") + part for number, part in enumerate(missing))

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from treaty.errors import Conflict, Unavailable
-from treaty.spark.session import serve_spark
+from treaty.spark.session import create_catalog_folder, serve_spark
 from treaty.spark.session_options import DEFAULT_MASTER, Sharing, SparkOptions, Start
 
 POLL_INTERVAL_S = 1.0
@@ -158,11 +158,12 @@ def use_shared_spark(options: SparkOptions, shared: SharedSpark) -> Iterator[Spa
 def _session_id(shared: SharedSpark, options: SparkOptions) -> Iterator[uuid.UUID]:
     """Yield the id of a session with these settings that no other command uses.
 
-    Sessions are used again, because a catalog keeps its database connections open as long as Spark runs.
+    Sessions are used again, because a catalog keeps its database connections open as long as Spark runs. A catalog that
+    was deleted and created again is another database, so it gets another session.
     """
     folder = state_folder() / "sessions"
     folder.mkdir(exist_ok=True, mode=0o700)
-    settings = json.dumps([shared.pid, shared.started, sorted(options.session_conf().items())])
+    settings = json.dumps([shared.pid, shared.started, sorted(options.session_conf().items()), _database_id(options)])
     for number in itertools.count():
         session_id = uuid.uuid5(uuid.NAMESPACE_URL, f"{settings} {number}")
         descriptor = os.open(folder / str(session_id), os.O_RDONLY | os.O_CREAT, 0o600)
@@ -176,6 +177,24 @@ def _session_id(shared: SharedSpark, options: SparkOptions) -> Iterator[uuid.UUI
         finally:
             os.close(descriptor)
         return
+
+
+def _database_id(options: SparkOptions) -> tuple[int, int] | None:
+    """Identify the SQLite file of the catalog, which is created if there is none; None for other catalogs.
+
+    The number of a deleted file is not given to another one as long as Spark has it open.
+    """
+    if options.catalog is None or options.catalog.sqlite_file is None:
+        return None
+    create_catalog_folder(options.catalog)
+    file = options.catalog.sqlite_file
+    try:
+        if not file.exists():  # to open an existing one would release the locks of this process on it
+            file.touch()
+        status = file.stat()
+    except OSError as error:
+        raise Unavailable(f"cannot create the catalog {file}: {error.strerror}; change spark.iceberg.uri") from None
+    return status.st_dev, status.st_ino
 
 
 def is_in_use() -> bool:

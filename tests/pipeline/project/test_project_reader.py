@@ -47,6 +47,11 @@ def shop(folder: Path) -> Project:
     return read_project(folder)
 
 
+def test_a_project_is_named_by_its_settings_or_its_folder(folder: Path) -> None:
+    assert read_project(folder).name == folder.name
+    assert read_project(folder, name="orders of the shop").name == "orders of the shop"
+
+
 def test_declarations_are_in_layer_and_file_order(shop: Project) -> None:
     assert [one.name for one in shop] == [
         "customer_changed",

@@ -68,7 +68,7 @@ def _check(opened: OpenedProject, catalog: TableCatalog) -> MonitorReport:
     from treaty.pipeline.run.registry_records import record_all
 
     steps = plan(opened.project, opened.contracts.by_line).steps
-    report = monitor_tables(steps, catalog, opened.project.folder.name, datetime.now(UTC))
+    report = monitor_tables(steps, catalog, opened.project.name, datetime.now(UTC))
     problem = record_all(report.measures, opened.registry)
     if problem:
         typer.echo(f"warning: the measures were not recorded: {printable(problem)}", err=True)

@@ -83,7 +83,7 @@ def plan(
         raise typer.Exit(ExitCode.FINDINGS) from None
     result = offline_plan(opened) if offline else live_plan(opened)
     steps = {step.table for step in select_steps(result.steps, select or ())}
-    name = opened.settings.name or opened.project.folder.name
+    name = opened.project.name
     print_plan(PlanView(name, result, frozenset(steps), tuple(lineage or ())), output)
     if result.errors:
         raise typer.Exit(ExitCode.FINDINGS)

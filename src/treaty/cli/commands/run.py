@@ -161,7 +161,7 @@ def _run(
     by_line = dict(opened.contracts.by_line)
     planned = plan(opened.project, by_line)
     while True:
-        with span("treaty.run", project=opened.project.folder.name) as current:
+        with span("treaty.run", project=opened.project.name) as current:
             with lineage_events(opened, planned, warehouse) as events:
                 summary = replace(
                     run_project(tables, opened.project, by_line, run_options, environment, events.started_at),

@@ -222,6 +222,13 @@ class Project:
     products: tuple[Product, ...] = ()
     reconciliations: tuple[Reconciliation, ...] = ()
     publications: tuple[Publication, ...] = ()
+    stated_name: str | None = None
+    """The `name` in the settings of the project."""
+
+    @property
+    def name(self) -> str:
+        """The name of the project everywhere: the one in its settings, else that of its folder."""
+        return self.stated_name or self.folder.name
 
     def __iter__(self) -> Iterator[Declared]:
         """Yield all declarations, upstream layers first."""

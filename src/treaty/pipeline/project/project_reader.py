@@ -20,8 +20,8 @@ from treaty.pipeline.project.reconciliation_reader import read_reconciliation
 T = TypeVar("T")
 
 
-def read_project(folder: Path, limits: Limits | None = None) -> Project:
-    """Read all declarations of a folder; raise one error with all problems."""
+def read_project(folder: Path, limits: Limits | None = None, name: str | None = None) -> Project:
+    """Read all declarations of a folder; raise one error with all problems. `name` is that in the settings."""
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}; give the folder of a project")
     problems = Problems()
@@ -34,6 +34,7 @@ def read_project(folder: Path, limits: Limits | None = None) -> Project:
         products=_each(documents, Kind.PRODUCT, read_product),
         reconciliations=_each(documents, Kind.RECONCILIATION, read_reconciliation),
         publications=_each(documents, Kind.PUBLICATION, read_publication),
+        stated_name=name,
     )
     check_names(documents)
     check_tables(_readable(documents, Kind.PUBLICATION), project.publications)

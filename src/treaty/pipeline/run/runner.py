@@ -187,7 +187,7 @@ def run_steps(
     ]
     done = _run_in_order(contexts, max_parallel_steps)
     summaries = tuple(done[step.table] for step in chosen)
-    return RunSummary(run.number, run.project.folder.name, run.now, time.monotonic() - started, summaries)
+    return RunSummary(run.number, run.project.name, run.now, time.monotonic() - started, summaries)
 
 
 def _run_in_order(contexts: Sequence[StepContext], max_parallel_steps: int) -> dict[str, StepSummary]:
