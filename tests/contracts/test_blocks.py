@@ -26,6 +26,7 @@ from treaty.contracts.blocks import (
     Target,
     Upstream,
 )
+from treaty.contracts.data_policies import DataPolicy, Mask, MaskMethod, MaskRule
 from treaty.contracts.odcs import write_odcs
 from treaty.contracts.owners import Owner
 from treaty.contracts.requirements import Requirement, Scope
@@ -122,6 +123,17 @@ BLOCKS: list[tuple[str, Any, Any]] = [
         [{"contract": "orders@1", "fields": ["id"]}, {"source": "erp"}],
         (Upstream("orders@1", None, ("id",)), Upstream(None, "erp")),
     ),
+    ("data_policy", {"purposes": ["support"]}, DataPolicy(purposes=("support",))),
+    (
+        "data_policy",
+        {"classifications": {"pii": {"mask": "hash", "key": "customer", "clear_for": ["support"]}, "secret": None}},
+        DataPolicy(
+            (
+                MaskRule(Mask(MaskMethod.HASH, key="customer"), classification="pii", clear_for=("support",)),
+                MaskRule(Mask(MaskMethod.NULL), classification="secret"),
+            )
+        ),
+    ),
     ("visibility", "private", Audience()),
     ("visibility", {"teams": ["growth"], "domains": ["sales"]}, Audience(("growth",), ("sales",))),
 ]
@@ -188,6 +200,8 @@ OTHER_SHAPES: list[tuple[str, Any]] = [
     ("content", "sealed"),
     ("source_authority", None),
     ("lineage", [{"fields": ["a"]}]),
+    ("data_policy", {}),
+    ("data_policy", {"classifications": {"pii": "scramble"}}),
     ("visibility", "public"),
     ("visibility", {}),
     ("visibility", {"teams": []}),

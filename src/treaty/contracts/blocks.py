@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from treaty.contracts.data_policies import DataPolicy, parse_data_policy
 from treaty.contracts.frozen import build_frozen
 from treaty.contracts.owners import Owner
 from treaty.contracts.requirements import Requirement, parse_requirement
@@ -217,6 +218,7 @@ class Blocks:
     lineage: tuple[Upstream, ...] = ()
     visibility: Audience | None = None
     """None if everyone who may read the registry may read the contract."""
+    data_policy: DataPolicy | None = None
 
 
 def _consumer(value: Mapping[str, Any]) -> IntendedConsumer:
@@ -272,6 +274,7 @@ _READERS: dict[str, Any] = {
     "require": lambda value: tuple(map(parse_requirement, value)),
     "lineage": lambda value: tuple(Upstream(**item) for item in value),
     "visibility": _audience,
+    "data_policy": parse_data_policy,
 }
 
 

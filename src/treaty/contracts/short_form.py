@@ -8,6 +8,7 @@ from typing import Any
 
 from treaty.contracts import schemas
 from treaty.contracts.blocks import owners_alone
+from treaty.contracts.data_policy_checks import check_data_policy
 from treaty.contracts.field_moves import check_field_moves
 from treaty.contracts.findings import Finding, Place, PlaceOf
 from treaty.contracts.frozen import build_frozen, deferred_key
@@ -61,6 +62,8 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
         raise_if_any(list(check_requirements(carried, place_of)))
     if "measures" in carried:
         raise_if_any(list(check_measures(carried, place_of)))
+    if "data_policy" in carried:
+        raise_if_any(list(check_data_policy(contract, carried, place_of)))
     if "migration" in carried:
         raise_if_any(list(check_field_moves(contract, carried, short_form_places(data, place_of))))
     return contract

@@ -32,7 +32,17 @@ def blocks() -> dict[str, SearchStrategy[Any]]:
     ).filter(lambda entry: len(entry.keys() - {"note"}) > 1)
     measure_names = st.sampled_from(("unpaid_pct", "late_orders", "margin_2"))
     targets = st.sampled_from(({"at_most": 2}, {"at_least": 99.5}))
+    purposes = {"clear_for": st.lists(words(), min_size=1, max_size=2)}
+    keyed = mapping({"mask": st.sampled_from(("hash", "tokenise")), "key": st.just("customer")}, purposes)
+    generalised = mapping({"mask": st.just("generalise"), "to": st.sampled_from(("month", "year"))}, purposes)
+    rules = st.one_of(st.sampled_from(("redact", "null", None)), keyed, generalised)
     return {
+        "data_policy": at_least_one(
+            {
+                "classifications": st.dictionaries(words(), rules, min_size=1, max_size=2),
+                "purposes": st.lists(words(), min_size=1, max_size=2),
+            }
+        ),
         "owners": st.lists(mapping({"team": words()}, {"contact": words()}), min_size=1, max_size=2),
         "deprecation": at_least_one(
             {name: words() for name in ("replacement", "migration_guide", "reason")}

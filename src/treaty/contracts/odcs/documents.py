@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from treaty.contracts import schemas
+from treaty.contracts.data_policy_checks import check_data_policy
 from treaty.contracts.field_moves import check_field_moves
 from treaty.contracts.findings import Finding, PlaceOf, Pointer
 from treaty.contracts.frozen import build_frozen
@@ -53,6 +54,7 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
             *check_field_moves(contract, data, place_of),
             *check_requirements(data, place_of),
             *check_measures(data, place_of),
+            *check_data_policy(contract, data, place_of),
         ]
     )
     return contract
