@@ -23,14 +23,15 @@ help: ## list the targets
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .uv "uv==$(UV_VERSION)"
 
 .venv/.ready: pyproject.toml uv.lock | $(filter .uv/bin/uv,$(UV))
-	$(UV) sync --quiet --frozen --extra server --extra connect --extra tracing --python $(PYTHON)
+	$(UV) sync --quiet --frozen --extra server --extra connect --extra kafka --extra tracing --python $(PYTHON)
 	@$(BIN)/python -m compileall -q .venv/lib src > /dev/null || true
 	@touch $@
 
-# Spark needs Java, and jars that it does not bring along; both are seen to once.
-.venv/.spark-ready: .venv/.ready src/treaty/spark/jars.py src/treaty/spark/class_archive.py
+# Spark needs Java, and jars that it does not include, and so does a local Kafka broker; they are downloaded once.
+.venv/.spark-ready: .venv/.ready src/treaty/spark/jars.py src/treaty/spark/class_archive.py src/treaty/kafka/jars.py
 	@$(BIN)/python -m treaty.spark.java > /dev/null 2>&1 || { $(INSTALL_JAVA); } || $(BIN)/python -m treaty.spark.java
 	@$(BIN)/python -m treaty.spark.jars > /dev/null
+	@$(BIN)/python -m treaty.kafka.jars > /dev/null
 	@$(BIN)/python -m treaty.spark.class_archive > /dev/null
 	@touch $@
 
@@ -60,8 +61,8 @@ faults: setup ## tests too slow for `make test`: the tour, outages, hangs and fu
 soak: setup ## memory of a server under load for an hour
 	$(BIN)/python -m benchmarks.soak --minutes 60
 
-test-fast: .venv/.ready ## the fast tests: no Spark, no browser, no PostgreSQL, for the edit loop
-	$(BIN)/pytest -q -n auto -m "not spark and not browser and not postgresql and not slow"
+test-fast: .venv/.ready ## the fast tests: no Spark, browser, PostgreSQL or Kafka, for the edit loop
+	$(BIN)/pytest -q -n auto -m "not spark and not browser and not postgresql and not kafka and not slow"
 
 format: setup ## put the code into shape
 	$(BIN)/ruff format .

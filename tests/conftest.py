@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytest_plugins = ["tests.postgresql"]
+pytest_plugins = ["tests.kafka", "tests.postgresql"]
 
 PYSPARK_SOCKETS = "ignore:unclosed <socket:ResourceWarning"
 """PySpark leaves open the sockets that it collects rows from."""
@@ -30,6 +30,9 @@ STARTS_SPARK = (
     "tests/spark/test_shared_spark.py::test_commands_of_any_folder_use_it",
 )
 """Tests that start Spark in a process of their own, without the fixture."""
+
+STARTS_KAFKA = ("tests/cli/test_kafka.py",)
+"""Tests that start a broker of their own."""
 
 SLOW = (
     "tests/server/test_concurrent_writes.py",
@@ -68,6 +71,8 @@ def needs(item: pytest.Item) -> set[str]:
         found.add("browser")
     if any("postgresql" in name for name in fixtures) or (parameters and "postgresql" in parameters.params.values()):
         found.add("postgresql")
+    if "kafka" in fixtures or item.nodeid.startswith(STARTS_KAFKA):
+        found.add("kafka")
     if item.nodeid.startswith(SLOW):
         found.add("slow")
     return found

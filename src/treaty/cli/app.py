@@ -19,7 +19,7 @@ PANELS = {
     "Pipeline": ("plan", "run", "replay", "monitor", "read", "quarantine", "exceptions", "maintain", "erase"),
     "Registry": ("register", "search", "show", "can-i-publish", "can-i-retire", "version", "consumer", "migrate"),
     "Governance": ("proposal", "waiver", "policy"),
-    "Operations": ("health", "incident", "catalog", "serve", "schema-registry", "spark", "admin"),
+    "Operations": ("health", "incident", "catalog", "serve", "schema-registry", "spark", "kafka", "admin"),
 }
 """Commands in the order in which `treaty --help` lists them."""
 

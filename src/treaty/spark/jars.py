@@ -1,4 +1,4 @@
-"""Download the jars that extend Spark. Sessions start from the local files.
+"""Download the jars that extend Spark, without those that Spark includes. Sessions start from the local files.
 
 Run `python -m treaty.spark.jars` to download them ahead of time.
 """
@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -51,12 +51,14 @@ def find_jars(
 ) -> list[Path]:
     """Return the jars of packages; download them if they are missing.
 
-    Their dependencies are small and always included. Other downloaded packages are not, because Spark starts
-    faster without them.
+    Their dependencies are small and always included, except those of Kafka. Other downloaded packages are not, because
+    Spark starts faster without them.
     """
     if not packages:
         return []
     others = {other.jar for other in Package if other not in packages}
+    if Package.KAFKA not in packages:
+        others |= {jar.name for pattern in _KAFKA_JARS for jar in fetch_jars(folder, ivy_settings).glob(pattern)}
     return sorted(jar for jar in fetch_jars(folder, ivy_settings).glob("*.jar") if jar.name not in others)
 
 
@@ -71,12 +73,19 @@ def fetch_jars(
     target = _versioned_folder((folder or default_jar_folder()).expanduser().absolute(), packages)
     if target.is_dir():
         return target
-    report = report or _print_to_stderr
+    report = report or print_to_stderr
     report(f"downloading the jars for Spark to {target} (once)")
-    with _temporary_sibling(target) as place:
-        _resolve(place, packages, ivy_settings, report)
-        _move_into_place(place / "jars", target)
+    with download_to(target) as jars:
+        _resolve(jars, packages, ivy_settings, report)
     return target
+
+
+@contextmanager
+def download_to(target: Path) -> Iterator[Path]:
+    """Yield a folder `jars` for a download, and move it to the target at the end, so that the target is complete."""
+    with _temporary_sibling(target) as place:
+        yield place / "jars"
+        _move_into_place(place / "jars", target)
 
 
 def _versioned_folder(folder: Path, packages: Collection[str]) -> Path:
@@ -99,21 +108,48 @@ def _temporary_sibling(target: Path) -> Iterator[Path]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _resolve(place: Path, packages: Collection[str], ivy_settings: Path | None, report: ReportStep) -> None:
+def _resolve(jars: Path, packages: Collection[str], ivy_settings: Path | None, report: ReportStep) -> None:
     """Resolve the packages with Spark's Ivy, by submitting a trivial program with `--packages`."""
-    command = [str(_spark_submit()), "--master", "local[1]", "--driver-java-options", _JVM_OPTIONS]
-    command += ["--packages", ",".join(packages), "--conf", f"spark.jars.ivy={place}"]
-    if settings := ivy_settings or os.environ.get("TREATY_SPARK_IVY_SETTINGS"):
-        command += ["--conf", f"spark.jars.ivySettings={_existing_file(Path(settings))}"]
+    command = [str(_spark_folder() / "bin" / "spark-submit"), "--master", "local[1]"]
+    command += ["--driver-java-options", _JVM_OPTIONS]
+    command += ["--packages", ",".join(packages), "--conf", f"spark.jars.ivy={jars.parent}"]
+    if settings := find_ivy_settings(ivy_settings):
+        command += ["--conf", f"spark.jars.ivySettings={settings}"]
     command += ["--class", "org.apache.ivy.Main", "spark-internal", "-version"]
+    run_ivy(command, {package: jars / jar_name(package) for package in packages}, report)
+    included = {_artifact(jar.name) for jar in (_spark_folder() / "jars").glob("*.jar")}
+    for jar in jars.glob("*.jar"):
+        if _artifact(jar.name.partition("_")[2]) in included:
+            jar.unlink()
+
+
+def _artifact(jar: str) -> str:
+    """Return the name of a jar without its version."""
+    return re.split(r"-[0-9]", jar, maxsplit=1)[0]
+
+
+def find_ivy_settings(file: Path | None = None) -> Path | None:
+    """Return a settings file of Ivy, or the one that the environment names; it must exist."""
+    settings = file or os.environ.get("TREATY_SPARK_IVY_SETTINGS")
+    return _existing_file(Path(settings)) if settings else None
+
+
+def ivy_program() -> list[str]:
+    """Return the command that runs the Ivy that Spark includes."""
+    jars = _spark_folder() / "jars"
+    return [str(find_java().program), "-jar", str(next(jars.glob("ivy-*.jar")))]
+
+
+def run_ivy(command: Sequence[str], expected: Mapping[str, Path], report: ReportStep) -> None:
+    """Run a command that downloads jars; each of the expected packages must then have its file."""
     environment = {**os.environ, "JAVA_HOME": str(find_java().home)}
     with subprocess.Popen(  # noqa: S603
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    ) as spark:
-        lines = [_report_download(line.rstrip(), report) for line in spark.stdout or ()]
-    missing = [package for package in packages if not (place / "jars" / jar_name(package)).is_file()]
-    if spark.returncode or missing:
-        what = ", ".join(missing or packages)
+    ) as program:
+        lines = [_report_download(line.rstrip(), report) for line in program.stdout or ()]
+    missing = [package for package, file in expected.items() if not file.is_file()]
+    if program.returncode or missing:
+        what = ", ".join(missing or expected)
         raise Unavailable(f"cannot download {what}: {_reason(lines)}; {_HINT}")
 
 
@@ -142,15 +178,15 @@ def _move_into_place(jars: Path, target: Path) -> None:
             raise
 
 
-def _spark_submit() -> Path:
+def _spark_folder() -> Path:
     try:
         import pyspark
     except ImportError:
         raise Unavailable("PySpark is not installed; run: pip install 'treaty[spark]'") from None
-    return Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    return Path(pyspark.__file__).parent
 
 
-def _print_to_stderr(text: str) -> None:
+def print_to_stderr(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
@@ -180,12 +216,16 @@ class Package(StrEnum):
     AVRO = "org.apache.spark:spark-avro_2.13:4.0.0"
     SQLITE = "org.xerial:sqlite-jdbc:3.53.4.0"
     POSTGRESQL = "org.postgresql:postgresql:42.7.14"
+    KAFKA = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
 
     @property
     def jar(self) -> str:
         """The file name of the jar."""
         return jar_name(self.value)
 
+
+_KAFKA_JARS = ("org.apache.kafka_*.jar", "org.apache.spark_spark-token-provider-kafka*.jar", "*_commons-pool2-*.jar")
+"""What only the package for Kafka depends on."""
 
 DRIVERS = {"sqlite": Package.SQLITE, "postgresql": Package.POSTGRESQL}
 """Databases whose drivers are downloaded, by the name after `jdbc:`; users provide other drivers themselves."""

@@ -1,0 +1,1 @@
+"""Kafka: a local broker, and connections of a project to brokers."""
