@@ -14,8 +14,9 @@ from starlette.responses import Response
 from tests.catalog.members_server import Town, town
 from tests.catalog.page_client import Browser, words
 from tests.registry.backends import actor_with_role
+from tests.server.access_requests import SIGNED_IN_TEAMS
 from tests.server.contracts import short
-from tests.server.test_access import ROLES, SIGNED_IN_TEAMS, breaking
+from tests.server.test_access import ROLES, breaking
 from treaty.catalog.actions import ACTIONS
 from treaty.catalog.rendering import Message
 from treaty.observability import Measure

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+import httpx2
 import pytest
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
+from tests.server.access_requests import (
+    ADMINS,
+    EVERYBODY,
+    MEMBERS,
+    NOBODY,
+    OWNERS,
+    SIGNED_IN_TEAMS,
+    STEWARDS,
+    Asked,
+)
 from tests.server.conftest import Clock
 from tests.server.contracts import odcs, short, without
+from tests.server.schema_client import SchemaClient
+from tests.server.schema_registry_requests import KNOWN_SCHEMA, SCHEMA_REGISTRY, topic_contract
 from treaty.catalog.rendering import asset_names
 from treaty.compatibility.migration.proof import contract_digest
 from treaty.contracts.loader import contract_from
@@ -27,10 +40,13 @@ from treaty.registry.access.permissions import Action
 from treaty.registry.notices.addresses import AddressRule
 from treaty.registry.rules import Approval, RegistryRules
 from treaty.registry.service import Registry
+from treaty.schema_registry.contract_versions import write_subjects
 from treaty.server.app import create_app
 from treaty.server.authenticator import Authenticator, check_permission
 from treaty.server.pages import cookies
+from treaty.server.routes import schema_registry
 from treaty.server.routing import action_of
+from treaty.server.schema_registry_paths import PREFIX
 from treaty.server.settings import AccessSettings
 
 NUMBERS = count(1)
@@ -50,46 +66,8 @@ ROLES = {
 }
 
 
-class May(NamedTuple):
-    """Who may make a request, by who owns what it is about."""
-
-    own: frozenset[str]
-    other: frozenset[str]
-    none: frozenset[str]
-
-
-def may(own: str, other: str | None = None) -> May:
-    """Return who may: roles with any subject, or with that of their own team and with that of others."""
-    beyond = frozenset((own if other is None else other).split())
-    return May(frozenset(own.split()), beyond, beyond)
-
-
-EVERYBODY = may("anonymous viewer contributor owner steward admin")
-NOBODY = may("")
-SIGNED_IN = may("viewer contributor owner steward admin")
-SIGNED_IN_TEAMS = may("contributor owner steward admin")
-MEMBERS = may("contributor owner steward admin", "steward admin")
-OWNERS = may("owner steward admin", "steward admin")
-STEWARDS = may("steward admin")
-ADMINS = may("admin")
 OPEN = frozenset({"/openapi.json", "/docs", "/docs/oauth2-redirect", "/schema-registry"})
-"""Paths without an action; the routes below the last one name theirs, see test_schema_registry.py."""
-
-
-class Asked(NamedTuple):
-    """A request that is fine in itself, and who may make it."""
-
-    ask: str
-    may: May
-    body: Callable[[str], Any] | None = None
-    at: str | None = None
-    """The path to ask at; the route's own where there is nothing to fill in."""
-    form: Callable[[str], dict[str, str]] | None = None
-    """The form that a page sends; its values are filled in like a path."""
-    refusal: str | None = None
-    """What others get in place of 401 and 403."""
-    absent: str | None = None
-    """What those who may ask get, where the server of the test has nothing to answer with."""
+"""Paths without an action; below the last one there are the routes of another application."""
 
 
 def team_of(contract: str) -> str:
@@ -433,6 +411,8 @@ PAGES = [
 ]
 """The pages and their forms. The server has no identity provider to sign in with, and no data of a project to show."""
 
+EVERY_REQUEST = [*TABLE, *PAGES, *SCHEMA_REGISTRY]
+
 
 def _fill(text: str, subject: dict[str, Any]) -> str:
     """Fill in the name or number that a value of a form stands for; a document is left as it is."""
@@ -500,11 +480,22 @@ class World(NamedTuple):
         if "{incident}" in needs:
             registry.measures.record([Measure(contract, "run", registry.now(), 0.0)])
             made["incident"] = registry.incidents.list(contract=contract).items[0].id
+        if "{subject}" in needs or "{schema}" in needs:
+            made |= self._subject(f"{contract}.events", team)
         if "{proposal}" in needs:
             made["proposal"] = registry.register(breaking(contract)).proposal
         if "{migration}" in needs:
             made["migration"] = self._migration(contract, made["reader"])
         return made
+
+    def _subject(self, contract: str, team: str) -> dict[str, Any]:
+        """Register a contract about a topic, whose subject has another schema, configuration and mode of its own."""
+        self.registry.register(topic_contract(contract, team))
+        subject = f"{contract}-value"
+        schemas = SchemaClient(cast(httpx2.Client, self.client), Authorization=f"Bearer {self.tokens['admin']}")
+        schemas.put(f"/config/{subject}", {"compatibility": "NONE"})
+        schemas.put(f"/mode/{subject}", {"mode": "READWRITE"})
+        return {"subject": subject, "schema": schemas.register(subject, KNOWN_SCHEMA).json()["id"]}
 
     def _migration(self, contract: str, consumer: str) -> int:
         registry, line = self.registry, f"{contract}@1"
@@ -518,7 +509,7 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    rules = RegistryRules(approval=Approval.REQUIRED, addresses=AddressRule.ALLOW_PRIVATE)
+    rules = RegistryRules(approval=Approval.REQUIRED, addresses=AddressRule.ALLOW_PRIVATE, on_registered=write_subjects)
     with ExitStack() as stack:
         file = tmp_path_factory.mktemp("access") / "registry.db"
         registry = stack.enter_context(Registry.open(str(file), rules=rules, clock=Clock()))
@@ -544,15 +535,17 @@ def test_the_table_of_roles_has_every_route(tmp_path: Path) -> None:
     with Registry.open(str(tmp_path / "registry.db")) as registry:
         routes = list(iter_route_contexts(create_app(registry).routes))
 
-    assert sorted(one.ask for one in [*TABLE, *PAGES]) == sorted(
-        f"{method} {str(route.path).replace(':path', '')}"
-        for route in routes
-        if route.path not in OPEN
+    schema_routes = [route for part in schema_registry.ROUTES for route in iter_route_contexts(part.router.routes)]
+    assert sorted(one.ask for one in EVERY_REQUEST) == sorted(
+        f"{method} {prefix}{str(route.path).replace(':path', '')}"
+        for prefix, listed in (("", routes), (PREFIX, schema_routes))
+        for route in listed
+        if prefix or route.path not in OPEN
         for method in route.methods or ()
     )
 
 
-@pytest.mark.parametrize("asked", [*TABLE, *PAGES], ids=[one.ask for one in [*TABLE, *PAGES]])
+@pytest.mark.parametrize("asked", EVERY_REQUEST, ids=[one.ask for one in EVERY_REQUEST])
 def test_each_role_may_do_what_the_table_says(world: World, asked: Asked) -> None:
     answers: dict[tuple[str, str], str] = {}
     expected: dict[tuple[str, str], str] = {}

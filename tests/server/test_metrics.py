@@ -42,6 +42,8 @@ def test_requests_are_counted_by_route_and_status(client: httpx2.Client) -> None
     client.get("/api/v1/contracts/orders/versions")
     client.head("/datasets")
     client.request("DELETE", "/datasets")
+    client.get("/schema-registry/subjects/a%2Fb/versions")
+    client.get("/schema-registry/nothing")
     after = scrape(client, "treaty_http_requests_total")
 
     assert {key[1:]: value - before.get(key, 0) for key, value in after.items() if value != before.get(key, 0)} == {
@@ -50,6 +52,8 @@ def test_requests_are_counted_by_route_and_status(client: httpx2.Client) -> None
         ("POST", "/contracts", "201"): 1,
         ("HEAD", "/datasets", "200"): 1,
         ("DELETE", "/datasets", "405"): 1,
+        ("GET", "/schema-registry/subjects/{subject}/versions", "404"): 1,
+        ("GET", "none", "404"): 1,
         ("GET", "/metrics", "200"): 1,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
@@ -13,10 +14,13 @@ from hypothesis import strategies as st
 
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
+from tests.server.schema_client import ORDER, SchemaClient, failure
 from treaty.registry.service import Registry
 from treaty.server.app import create_app
 from treaty.server.rate_limits import Cost, TokenBuckets, client_network
+from treaty.server.routes import schema_registry
 from treaty.server.routing import cost_of
+from treaty.server.schema_registry_paths import PREFIX
 from treaty.server.settings import LimitedClients, Limits, RateLimits
 
 TWO = Limits(rates=RateLimits(LimitedClients.ALL, expensive=2, failed_sign_ins=2))
@@ -49,6 +53,9 @@ EXPENSIVE = {
     "GET /catalog/domains",
     "GET /catalog/domains/{key}",
     "POST /catalog/check",
+    "POST /schema-registry/subjects/{subject}/versions",
+    "POST /schema-registry/compatibility/subjects/{subject}/versions",
+    "POST /schema-registry/compatibility/subjects/{subject}/versions/{version}",
 }
 
 
@@ -71,10 +78,12 @@ def create_token(client: httpx2.Client, name: str) -> dict[str, str]:
 def test_the_expensive_routes_are_these(tmp_path: Path) -> None:
     with Registry.open(str(tmp_path / "registry.db")) as registry:
         routes = list(iter_route_contexts(create_app(registry).routes))
+    schema_routes = [route for part in schema_registry.ROUTES for route in iter_route_contexts(part.router.routes)]
 
     declared = {
-        f"{method} {route.path}"
-        for route in routes
+        f"{method} {prefix}{route.path}"
+        for prefix, listed in (("", routes), (PREFIX, schema_routes))
+        for route in listed
         if cost_of(getattr(route, "endpoint", None)) is Cost.EXPENSIVE
         for method in route.methods or ()
     }
@@ -113,6 +122,17 @@ def test_a_large_body_counts_as_several_requests(serve: Serve) -> None:
     statuses = [client.post(CHECK, json=document).status_code for document in (large, short(), short())]
 
     assert statuses == [200, 200, 429]
+
+
+def test_schemas_count_like_documents(serve: Serve) -> None:
+    schemas = SchemaClient(serve(limits=TWO))
+    described = json.dumps({"type": "record", "name": "A", "doc": "x" * 150_000, "fields": []})
+
+    assert schemas.register("a-value", described).status_code == 200
+    refused = schemas.register("b-value", ORDER)
+    assert failure(refused) == (429, 429)
+    assert refused.headers["retry-after"] == "30"
+    assert schemas.get("/subjects").json() == ["a-value"]
 
 
 def test_clients_on_this_machine_are_not_limited_by_default(serve: Serve) -> None:

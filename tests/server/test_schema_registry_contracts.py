@@ -223,3 +223,20 @@ def test_subject_of_a_private_contract_is_hidden(serve: Serve) -> None:
     assert other.get("/subjects").json() == []
     assert failure(other.get("/subjects/orders-value/versions")) == (404, 40401)
     assert failure(other.get("/schemas/ids/1")) == (404, 40403)
+
+
+def test_only_owners_add_a_schema_that_leaves_their_contract_as_it_is(serve: Serve) -> None:
+    client = serve(rules=RULES)
+    client.post("/contracts", json=kafka_contract())
+    admin = client.post("/api/v1/tokens", json={"name": "ada", "role": "admin"}).json()["token"]
+    members = {}
+    for name, team in (("owner", "sales"), ("other", "growth")):
+        body = {"name": name, "role": "contributor", "team": team}
+        created = client.post("/api/v1/tokens", json=body, headers={"Authorization": f"Bearer {admin}"})
+        members[name] = SchemaClient(client, Authorization=f"Bearer {created.json()['token']}")
+    written = members["owner"].get("/subjects/orders-value/versions/1/schema").text
+    metadata = {"properties": {"reviewed": "yes"}}
+
+    assert members["other"].register("orders-value", written, metadata=metadata).status_code == 403
+    assert members["owner"].register("orders-value", written, metadata=metadata).json() == {"id": 2, "version": 2}
+    assert latest(client, "sales.orders")["version"] == "1.0.0"

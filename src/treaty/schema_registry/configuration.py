@@ -51,12 +51,6 @@ def parse_config(body: Mapping[str, Any]) -> dict[str, Any]:
     return config
 
 
-def own_config(connection: Connection, subject: Subject) -> Mapping[str, Any] | None:
-    """Return the configuration of a subject or context itself."""
-    row = subjects.find_subject(connection, subject.context, subject.name)
-    return row.config if row is not None else None
-
-
 @dataclass(frozen=True)
 class SubjectSettings:
     """The rows that apply to a subject, the nearest first: its own, that of its context, then the global ones."""

@@ -27,7 +27,7 @@ from treaty.registry.service.registration import check_may_register, register, s
 from treaty.registry.store import Connection, subjects, versions
 from treaty.registry.store.subjects import Kept, StoredSchema, StoredSubject, StoredSubjectVersion
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.visibility import Sight, visible_consumers
+from treaty.registry.store.visibility import Sight, public_sight, visible_consumers
 from treaty.schema_registry.contract_schemas import (
     draft_contract,
     follow_schema,
@@ -259,7 +259,8 @@ def _bind(transaction: Transaction, subject: Subject, contract: str, item: str) 
     """Bind a subject to a contract; a subject of another contract is not taken from it."""
     row = subjects.find_subject(transaction.connection, subject.context, subject.name)
     if row is not None and row.contract not in (None, contract):
-        raise Conflict(f"the subject {str(subject)!r} belongs to the contract {row.contract!r}; choose another topic")
+        owner = f"the contract {row.contract!r}" if public_sight(transaction).sees(row.contract) else "another contract"
+        raise Conflict(f"the subject {str(subject)!r} belongs to {owner}; choose another topic")
     if row is None or row.contract is None or row.object != item:
         values = {"contract": contract, "object": item}
         subjects.put_subject(transaction, subject.context, subject.name, values)

@@ -12,6 +12,7 @@ from treaty.registry.service.context import Context
 from treaty.registry.store import Connection, subjects, versions
 from treaty.registry.store.subjects import Kept, StoredSchema, StoredSubject, StoredSubjectVersion
 from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.versions import StoredVersion
 from treaty.registry.store.visibility import Sight
 from treaty.schema_registry.compatibility import check_compatibility
 from treaty.schema_registry.configuration import LEVEL, parse_level, settings_of, with_config_metadata
@@ -87,8 +88,8 @@ class Registrar:
             plan = self.context.read(
                 lambda connection, visibility: self._plan(connection, visibility, subject, request, normalize)
             )
-            if plan.known is not None:
-                authorize(self.context.actor, Action.REGISTER, self._resource(subject))
+            if plan.known is not None:  # nothing changes, so a member of any team may ask
+                authorize(self.context.actor, Action.REGISTER, self._resource(subject, None))
                 return Registered(plan.schema, plan.known.version)
             try:
                 registered = self.context.submit(lambda transaction, plan=plan: self._store(transaction, plan)).result()  # type: ignore[misc]
@@ -101,10 +102,10 @@ class Registrar:
             return registered
         raise Conflict(f"the subject {str(subject)!r} changes too fast; try again")
 
-    def _resource(self, subject: Subject) -> Resource:
-        """Return the subject as a resource of every team of the actor: its contract decides who may change it."""
-        teams = frozenset(grant.team for grant in self.context.actor.grants if grant.team is not None)
-        return Resource("subject", str(subject), teams)
+    def _resource(self, subject: Subject, head: StoredVersion | None) -> Resource:
+        """Return the subject as a resource of the teams that own its contract; without one, of those of the actor."""
+        own = frozenset(grant.team for grant in self.context.actor.grants if grant.team is not None)
+        return Resource("subject", str(subject), own if head is None else head.teams)
 
     def _plan(
         self, connection: Connection, sight: Sight, subject: Subject, request: SchemaRequest, normalize: bool
@@ -113,8 +114,10 @@ class Registrar:
         existing = subjects.list_versions(connection, subject.context, subject.name, Kept.BOTH)
         settings = settings_of(connection, subject)
         binding, config = settings.own, settings.config
+        check_sight(connection, sight, subject, binding)
         _check_mode(settings.mode, subject, request)
-        parsed = self.loader.parse(connection, subject.context, request, normalize or bool(config.get("normalize")))
+        normalize = normalize or bool(config.get("normalize"))
+        parsed = self.loader.parse(connection, sight, subject.context, request, normalize)
         metadata = with_config_metadata(request.metadata, config)
         rule_set = config.get("overrideRuleSet") or request.rule_set or config.get("defaultRuleSet")
         digest = digest_of_schema(parsed, metadata, rule_set)
@@ -131,14 +134,13 @@ class Registrar:
             request,
             schema,
             digest,
-            _state(connection, existing, binding),
+            _state(existing, binding, _head(connection, binding)),
             number,
             known=known,
             parsed=parsed,
         )
         if known is not None:
             return plan
-        check_sight(sight, subject, binding)
         if request.id is None:  # what another registry has accepted is taken as it is
             refuse_if_ended(connection, binding)
             level, group = parse_level(config[LEVEL]), config.get("compatibilityGroup")
@@ -191,19 +193,19 @@ class Registrar:
     def _store(self, transaction: Transaction, plan: _Plan) -> Registered:
         """Write what was planned, if it still holds."""
         self.context.check_in_force(transaction)
-        connection, subject = transaction.connection, plan.subject
+        connection, subject, sight = transaction.connection, plan.subject, self.context.sight(transaction)
+        binding = subjects.find_subject(connection, subject.context, subject.name)
+        check_sight(connection, sight, subject, binding)
         existing = subjects.list_versions(connection, subject.context, subject.name, Kept.BOTH)
         identity = subjects.find_id(connection, subject.context, plan.digest)
         for version in reversed(existing):
             if identity is not None and version.schema == identity and not version.is_deleted:
                 return Registered(replace(plan.schema, id=identity), version.version)
-        binding = subjects.find_subject(connection, subject.context, subject.name)
-        if _state(connection, existing, binding) != plan.state:
+        head = _head(connection, binding)
+        if _state(existing, binding, head) != plan.state:
             raise _Outdated
-        sight = self.context.sight(transaction)
-        check_sight(sight, subject, binding)
         actor = self.context.actor
-        authorize(actor, Action.REGISTER, self._resource(subject))
+        authorize(actor, Action.REGISTER, self._resource(subject, head))
         number = self._version_number(plan, existing)
         given = self._schema_id(connection, plan, identity)
         governance = self.governance if plan.request.id is None else Governance.OBSERVE
@@ -247,8 +249,12 @@ class Registrar:
         return wanted
 
 
-def _state(connection: Connection, existing: list[StoredSubjectVersion], binding: StoredSubject | None) -> object:
-    head = versions.highest(connection, binding.contract) if binding and binding.contract else None
+def _head(connection: Connection, binding: StoredSubject | None) -> StoredVersion | None:
+    """Return the highest version of the contract of a subject."""
+    return versions.highest(connection, binding.contract) if binding and binding.contract else None
+
+
+def _state(existing: list[StoredSubjectVersion], binding: StoredSubject | None, head: StoredVersion | None) -> object:
     return tuple(existing), binding, None if head is None else head.seq
 
 

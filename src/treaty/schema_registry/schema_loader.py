@@ -8,11 +8,13 @@ from typing import Any
 
 from treaty.registry.store import Connection, subjects
 from treaty.registry.store.subjects import Kept, StoredSubjectVersion
-from treaty.schema_registry.errors import invalid_schema, schema_not_found
+from treaty.registry.store.visibility import Sight
+from treaty.schema_registry.errors import SchemaRegistryError, invalid_schema, schema_not_found
 from treaty.schema_registry.model import InvalidSchema, ParsedSchema, Reference, ReferencedSchema, SchemaType
 from treaty.schema_registry.schema_cache import SchemaCache
 from treaty.schema_registry.schemas import normalized, parse_schema
-from treaty.schema_registry.subjects import parse_subject
+from treaty.schema_registry.subject_access import sees_subject
+from treaty.schema_registry.subjects import Subject, parse_subject
 
 MAX_REFERENCES = 200
 MAX_REFERENCE_DEPTH = 30
@@ -38,10 +40,17 @@ class SchemaLoader:
 
     cache: SchemaCache
 
-    def parse(self, connection: Connection, context: str, request: SchemaRequest, normalize: bool) -> ParsedSchema:
-        """Parse a schema with what it refers to."""
+    def parse(
+        self, connection: Connection, sight: Sight, context: str, request: SchemaRequest, normalize: bool
+    ) -> ParsedSchema:
+        """Parse a schema with what it refers to; a subject that the actor may not see has no schema to refer to."""
         if len(request.references) > MAX_REFERENCES:
             raise invalid_schema(f"it has more than {MAX_REFERENCES} references")
+        for one in request.references:
+            target = parse_subject(one.subject, context)
+            binding = subjects.find_subject(connection, target.context, target.name)
+            if not sees_subject(connection, sight, target, binding):
+                raise _without_schema(one, target)
         references = tuple(self._resolve(connection, context, one, 0) for one in request.references)
         try:
             parsed = parse_schema(request.type, request.text, references)
@@ -76,9 +85,7 @@ class SchemaLoader:
         target = parse_subject(reference.subject, context)
         found = subjects.list_versions(connection, target.context, target.name, Kept.BOTH)
         if not found:
-            raise invalid_schema(
-                f"the reference {reference.name!r} is to the subject {str(target)!r}, which has no schema"
-            )
+            raise _without_schema(reference, target)
         if reference.version == LATEST:
             version = next((one for one in reversed(found) if not one.is_deleted), found[-1])
         else:
@@ -90,3 +97,7 @@ class SchemaLoader:
             )
         schema = self.load_schema(connection, version.context, version.schema, depth + 1)
         return ReferencedSchema(replace(reference, version=version.version), schema)
+
+
+def _without_schema(reference: Reference, target: Subject) -> SchemaRegistryError:
+    return invalid_schema(f"the reference {reference.name!r} is to the subject {str(target)!r}, which has no schema")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -20,7 +20,7 @@ from treaty.schema_registry.model import CompatibilityLevel, ParsedSchema, Subje
 from treaty.schema_registry.registration import Registered, Registrar
 from treaty.schema_registry.schema_cache import SchemaCache
 from treaty.schema_registry.schema_loader import SchemaLoader, SchemaRequest
-from treaty.schema_registry.subject_access import check_sight
+from treaty.schema_registry.subject_access import check_sight, sees_schema, visible_versions
 from treaty.schema_registry.subject_versions import FoundVersion, select_version
 from treaty.schema_registry.subjects import DEFAULT_CONTEXT, Subject
 from treaty.schema_registry.usage import ObservedUsage, UsageRecorder, observed_usage
@@ -84,10 +84,8 @@ class SchemaRegistry:
             stored = self.cache.stored(context, identity) or subjects.find_schema(connection, context, identity)
             if stored is None:
                 raise schema_not_found(identity)
-            if visibility.hidden:
-                used = subjects.versions_of_schema(connection, context, identity, Kept.BOTH)
-                if used and not any(one.contract is None or visibility.sees(one.contract) for one in used):
-                    raise schema_not_found(identity)
+            if not sees_schema(connection, visibility, context, identity):
+                raise schema_not_found(identity)
             return stored
 
         stored = self.context.read(find)
@@ -98,10 +96,11 @@ class SchemaRegistry:
         """Return the versions of subjects that have a schema."""
 
         def find(connection: Connection, visibility: Visibility) -> list[StoredSubjectVersion]:
-            if subjects.find_schema(connection, context, identity) is None:
+            stored = subjects.find_schema(connection, context, identity)
+            if stored is None or not sees_schema(connection, visibility, context, identity):
                 raise schema_not_found(identity)
             used = subjects.versions_of_schema(connection, context, identity, kept)
-            return [one for one in used if one.contract is None or visibility.sees(one.contract)]
+            return visible_versions(connection, visibility, used)
 
         return self.context.read(find)
 
@@ -111,8 +110,14 @@ class SchemaRegistry:
 
     def contexts(self) -> list[str]:
         """Return the contexts that have schemas; the default one is always there."""
-        found = self.context.read(lambda connection, _: subjects.contexts(connection))
-        return sorted({DEFAULT_CONTEXT, *found})
+
+        def find(connection: Connection, visibility: Visibility) -> Iterable[str]:
+            if not visibility.hidden:
+                return subjects.contexts(connection)
+            used = visible_versions(connection, visibility, subjects.all_versions(connection))
+            return {one.context for one in used}
+
+        return sorted({DEFAULT_CONTEXT, *self.context.read(find)})
 
     # Subjects and versions
 
@@ -178,12 +183,12 @@ class SchemaRegistry:
 
         def find(connection: Connection, visibility: Visibility) -> list[str]:
             binding = subjects.find_subject(connection, subject.context, subject.name)
-            check_sight(visibility, subject, binding)
+            check_sight(connection, visibility, subject, binding)
             config = effective_config(connection, subject)
             level = parse_level(config[LEVEL])
             registrar = self._registrar
             parsed = registrar.loader.parse(
-                connection, subject.context, request, normalize or bool(config.get("normalize"))
+                connection, visibility, subject.context, request, normalize or bool(config.get("normalize"))
             )
             existing = subjects.list_versions(connection, subject.context, subject.name, Kept.ACTIVE)
             if number is not None:

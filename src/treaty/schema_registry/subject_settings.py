@@ -9,24 +9,31 @@ from treaty.registry.service.context import Context
 from treaty.registry.store import Connection, subjects
 from treaty.registry.store.subjects import CONTEXT_ITSELF, Kept, StoredSubject
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.visibility import Visibility
-from treaty.schema_registry.configuration import effective_config, effective_mode, own_config, parse_config, parse_mode
+from treaty.registry.store.visibility import Sight, Visibility
+from treaty.schema_registry.configuration import (
+    SubjectSettings,
+    effective_config,
+    effective_mode,
+    parse_config,
+    parse_mode,
+    settings_of,
+)
 from treaty.schema_registry.errors import no_own_compatibility, no_own_mode, not_permitted
 from treaty.schema_registry.model import SubjectMode
-from treaty.schema_registry.subject_access import write_subject
+from treaty.schema_registry.subject_access import sees_subject, write_subject
 from treaty.schema_registry.subjects import Subject
 
 
 def get_config(context: Context, subject: Subject, default_to_global: bool) -> Mapping[str, Any]:
     """Return the configuration of a subject or context."""
 
-    def find(connection: Connection, _: Visibility) -> Mapping[str, Any]:
+    def find(connection: Connection, visibility: Visibility) -> Mapping[str, Any]:
+        settings = _visible_settings(connection, visibility, subject)
         if subject.name == CONTEXT_ITSELF or default_to_global:
-            return effective_config(connection, subject)
-        own = own_config(connection, subject)
-        if own is None:
+            return settings.config
+        if settings.own is None or settings.own.config is None:
             raise no_own_compatibility(subject)
-        return own
+        return settings.own.config
 
     return context.read(find)
 
@@ -67,13 +74,13 @@ def delete_config(context: Context, subject: Subject) -> Mapping[str, Any]:
 def get_mode(context: Context, subject: Subject, default_to_global: bool) -> SubjectMode:
     """Return the mode of a subject or context."""
 
-    def find(connection: Connection, _: Visibility) -> SubjectMode:
+    def find(connection: Connection, visibility: Visibility) -> SubjectMode:
+        settings = _visible_settings(connection, visibility, subject)
         if subject.name == CONTEXT_ITSELF or default_to_global:
-            return effective_mode(connection, subject)
-        row = subjects.find_subject(connection, subject.context, subject.name)
-        if row is None or row.mode is None:
+            return settings.mode
+        if settings.own is None or settings.own.mode is None:
             raise no_own_mode(subject)
-        return SubjectMode(row.mode)
+        return SubjectMode(settings.own.mode)
 
     return context.read(find)
 
@@ -122,6 +129,14 @@ def delete_mode(context: Context, subject: Subject) -> SubjectMode:
         return SubjectMode(binding.mode)
 
     return write_subject(context, subject, run)
+
+
+def _visible_settings(connection: Connection, sight: Sight, subject: Subject) -> SubjectSettings:
+    """Return the settings of a subject; of one that the actor may not see, only those that apply to all others."""
+    settings = settings_of(connection, subject)
+    if sees_subject(connection, sight, subject, settings.own):
+        return settings
+    return SubjectSettings(None, tuple(row for row in settings.rows if row is not settings.own))
 
 
 def _has_versions(connection: Connection, subject: Subject) -> bool:

@@ -15,7 +15,7 @@ from treaty.schema_registry.configuration import effective_config
 from treaty.schema_registry.errors import schema_not_found, subject_not_found, version_not_found
 from treaty.schema_registry.schema_loader import LATEST, SchemaLoader, SchemaRequest
 from treaty.schema_registry.schemas import digest_of_schema
-from treaty.schema_registry.subject_access import read_subject
+from treaty.schema_registry.subject_access import read_subject, sees_schema, visible_versions
 from treaty.schema_registry.subjects import ANY_CONTEXT, Subject
 
 
@@ -49,7 +49,9 @@ def versions_below(context: Context, prefix: Subject, kept: Kept) -> list[Stored
     """Return the versions of subjects whose names begin with a prefix."""
     place = None if prefix.context == ANY_CONTEXT else prefix.context
     return context.read(
-        lambda connection, visibility: subjects.all_versions(connection, visibility, kept, place, prefix.name)
+        lambda connection, visibility: visible_versions(
+            connection, visibility, subjects.all_versions(connection, kept, place, prefix.name)
+        )
     )
 
 
@@ -74,7 +76,7 @@ def version_numbers(context: Context, subject: Subject, kept: Kept) -> list[int]
     found = read_subject(
         context,
         subject,
-        lambda connection, target: subjects.list_versions(connection, target.context, target.name, kept),
+        lambda connection, _, target: subjects.list_versions(connection, target.context, target.name, kept),
     )
     if not found:
         raise subject_not_found(subject)
@@ -84,7 +86,7 @@ def version_numbers(context: Context, subject: Subject, kept: Kept) -> list[int]
 def find_version(context: Context, subject: Subject, number: int, kept: Kept = Kept.ACTIVE) -> FoundVersion:
     """Return a version of a subject, or the latest."""
 
-    def find(connection: Connection, target: Subject) -> FoundVersion:
+    def find(connection: Connection, _: Visibility, target: Subject) -> FoundVersion:
         existing = subjects.list_versions(connection, target.context, target.name, kept)
         if not existing:
             raise subject_not_found(subject)
@@ -96,7 +98,7 @@ def find_version(context: Context, subject: Subject, number: int, kept: Kept = K
 def latest_with_metadata(context: Context, subject: Subject, wanted: Mapping[str, str], kept: Kept) -> FoundVersion:
     """Return the latest version whose metadata have some properties."""
 
-    def find(connection: Connection, target: Subject) -> FoundVersion:
+    def find(connection: Connection, _: Visibility, target: Subject) -> FoundVersion:
         existing = subjects.list_versions(connection, target.context, target.name, kept)
         if not existing:
             raise subject_not_found(subject)
@@ -113,12 +115,13 @@ def latest_with_metadata(context: Context, subject: Subject, wanted: Mapping[str
 def referenced_by(context: Context, subject: Subject, number: int) -> list[int]:
     """Return the ids of the schemas that refer to a version."""
 
-    def find(connection: Connection, target: Subject) -> list[int]:
+    def find(connection: Connection, visibility: Visibility, target: Subject) -> list[int]:
         existing = subjects.list_versions(connection, target.context, target.name, Kept.ACTIVE)
         if not existing:
             raise subject_not_found(subject)
         version = select_version(existing, number)
-        return subjects.referenced_by(connection, target.context, target.name, version.version)
+        found = subjects.referenced_by(connection, target.context, target.name, version.version)
+        return [identity for identity in found if sees_schema(connection, visibility, target.context, identity)]
 
     return read_subject(context, subject, find)
 
@@ -133,12 +136,13 @@ def look_up_schema(
 ) -> FoundVersion:
     """Return the version of a subject that has a schema."""
 
-    def find(connection: Connection, target: Subject) -> FoundVersion:
+    def find(connection: Connection, visibility: Visibility, target: Subject) -> FoundVersion:
         existing = subjects.list_versions(connection, target.context, target.name, kept)
         if not existing:
             raise subject_not_found(subject)
         config = effective_config(connection, target)
-        parsed = loader.parse(connection, target.context, request, normalize or bool(config.get("normalize")))
+        normalize_all = normalize or bool(config.get("normalize"))
+        parsed = loader.parse(connection, visibility, target.context, request, normalize_all)
         digest = digest_of_schema(parsed, request.metadata, request.rule_set)
         identity = subjects.find_id(connection, target.context, digest)
         if identity is None and request.metadata is None and request.rule_set is None:

@@ -60,6 +60,20 @@ def topic_of(subject: str) -> str:
     return subject.removesuffix(_VALUE)
 
 
+def value_subject(subject: Subject) -> Subject | None:
+    """Return the subject of the values of a topic for that of its keys; None for every other subject."""
+    if not is_key(subject.name):
+        return None
+    return Subject(subject.context, f"{subject.name.removesuffix(_KEY)}{_VALUE}")
+
+
+def key_subject(subject: Subject) -> Subject | None:
+    """Return the subject of the keys of a topic for that of its values; None for every other subject."""
+    if not subject.name.endswith(_VALUE):
+        return None
+    return Subject(subject.context, f"{subject.name.removesuffix(_VALUE)}{_KEY}")
+
+
 def is_key(subject: str) -> bool:
     """Return whether a subject is that of the keys of a topic."""
     return subject.endswith(_KEY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,6 +17,13 @@ CONTEXT_STATE = "schema_context"
 _BASIC = b"basic "
 _EMPTY_CREDENTIALS = _BASIC + base64.b64encode(b":").lower()
 _CONTEXTS = "contexts"
+
+
+@dataclass(frozen=True)
+class SchemaRegistryRoute:
+    """The route of a request as others see it: with the prefix."""
+
+    path_format: str
 
 
 class SchemaRegistryPaths:
@@ -36,8 +44,14 @@ class SchemaRegistryPaths:
             context, path = _split_context(path)
             state = {**scope.get("state", {}), CONTEXT_STATE: context}
             headers = [_as_bearer(*one) for one in scope["headers"] if not _is_empty(*one)]
-            scope = {**scope, "path": path, "root_path": "", "headers": headers, "state": state}
-        await self._app(scope, receive, send)
+            inner = {**scope, "path": path, "root_path": "", "headers": headers, "state": state}
+            try:
+                await self._app(inner, receive, send)
+            finally:
+                if "route" in inner:  # for the metrics of requests, which are counted by route
+                    scope["route"] = SchemaRegistryRoute(PREFIX + inner["route"].path_format)
+        else:
+            await self._app(scope, receive, send)
 
 
 class SchemaRegistryPort:

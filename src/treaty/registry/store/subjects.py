@@ -20,7 +20,6 @@ from treaty.registry.store.tables import (
     subjects,
 )
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.visibility import Visibility
 
 _S, _V, _N, _R, _U = schemas.c, subject_versions.c, subjects.c, schema_references.c, schema_usage.c
 CONTEXT_ITSELF = ""
@@ -113,6 +112,9 @@ _OF_SCHEMA: Select[Any] = (
     .where(_V.context == bindparam("context"), _V.schema == bindparam("schema"), _V.removed_at.is_(None))
     .order_by(_V.subject, _V.version)
 )
+_EVER_OF_SCHEMA: Select[Any] = select(*_VERSION_COLUMNS).where(
+    _V.context == bindparam("context"), _V.schema == bindparam("schema")
+)
 _REMOVED = select(_V.version).where(
     _V.context == bindparam("context"), _V.subject == bindparam("subject"), _V.version == bindparam("version")
 )
@@ -185,8 +187,13 @@ def versions_of_schema(
     return [version for row in rows if _is_kept(version := _version(row), kept)]
 
 
+def past_versions_of_schema(connection: Connection, context: str, schema: int) -> list[StoredSubjectVersion]:
+    """Return the versions that have or had a schema, also those that were deleted permanently."""
+    return [_version(row) for row in connection.execute(_EVER_OF_SCHEMA, {"context": context, "schema": schema})]
+
+
 def all_versions(
-    connection: Connection, visibility: Visibility, kept: Kept, context: str | None, prefix: str
+    connection: Connection, kept: Kept = Kept.BOTH, context: str | None = None, prefix: str = ""
 ) -> list[StoredSubjectVersion]:
     """Return the versions of all subjects whose names begin with a prefix, in one context or in all."""
     query: Select[Any] = select(*_VERSION_COLUMNS).where(_V.removed_at.is_(None))
@@ -195,8 +202,7 @@ def all_versions(
     if prefix:
         query = query.where(func.substr(_V.subject, 1, len(prefix)) == prefix)
     rows = connection.execute(query.order_by(_V.context, _V.subject, _V.version))
-    versions = [version for row in rows if _is_kept(version := _version(row), kept)]
-    return [version for version in versions if version.contract is None or visibility.sees(version.contract)]
+    return [version for row in rows if _is_kept(version := _version(row), kept)]
 
 
 def add_version(
@@ -281,6 +287,15 @@ def subjects_of_contract(connection: Connection, contract: str) -> list[StoredSu
     """Return the subjects that a contract describes."""
     rows = connection.execute(select(subjects).where(_N.contract == contract).order_by(_N.context, _N.name))
     return [StoredSubject(row.context, row.name, row.contract, row.object, row.config, row.mode) for row in rows]
+
+
+def names_of_contracts(connection: Connection, contracts: Iterable[str]) -> set[tuple[str, str]]:
+    """Return context and name of the subjects that some contracts describe."""
+    found: set[tuple[str, str]] = set()
+    for some in in_batches(sorted(contracts)):
+        rows = connection.execute(select(_N.context, _N.name).where(_N.contract.in_(some)))
+        found |= {(row.context, row.name) for row in rows}
+    return found
 
 
 def configured_subjects(connection: Connection) -> list[StoredSubject]:

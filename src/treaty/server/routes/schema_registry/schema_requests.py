@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 from urllib.parse import unquote
 
 from fastapi import Depends, Query, Request
@@ -15,9 +16,11 @@ from treaty.schema_registry.model import Reference, SchemaType
 from treaty.schema_registry.schema_loader import LATEST, SchemaRequest
 from treaty.schema_registry.service import SchemaRegistry
 from treaty.schema_registry.subjects import DEFAULT_CONTEXT, Subject, parse_context, parse_subject
+from treaty.server.request_documents import work_on_document
 from treaty.server.routing import caller_registry, writer_registry
 from treaty.server.schema_registry_paths import CONTEXT_STATE
 
+T = TypeVar("T")
 MAX_VERSION = 2**31 - 1
 _TRUE = frozenset({"true", "1", "yes"})
 
@@ -138,6 +141,11 @@ async def read_schema(request: Request) -> SchemaRequest:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the body"
         raise SchemaRegistryError(42201, f"Invalid schema: {place}: {first['msg']}") from None
+
+
+async def work_on_schema(request: Request, work: Callable[[], T]) -> T:
+    """Do work on the schema in the body of a request; large ones one at a time, and they count more than once."""
+    return await work_on_document(request, await request.body(), work)
 
 
 async def read_object(request: Request) -> dict[str, Any]:

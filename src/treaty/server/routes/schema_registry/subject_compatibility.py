@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from treaty.registry.access.permissions import Action
 from treaty.schema_registry.service import SchemaRegistry
 from treaty.server.rate_limits import Cost
-from treaty.server.routes.schema_registry.schema_answers import answer, run
+from treaty.server.routes.schema_registry.schema_answers import answer
 from treaty.server.routes.schema_registry.schema_requests import (
     Flag,
     Reader,
@@ -18,6 +18,7 @@ from treaty.server.routes.schema_registry.schema_requests import (
     parse_version,
     read_schema,
     subject_of,
+    work_on_schema,
 )
 from treaty.server.routing import Routes
 
@@ -44,7 +45,7 @@ async def _check(
     request: Request, registry: SchemaRegistry, subject: str, version: int | None, verbose: str, normalize: str
 ) -> Response:
     schema, target = await read_schema(request), subject_of(request, subject)
-    messages = await run(lambda: registry.compatibility(target, version, schema, is_set(normalize)))
+    messages = await work_on_schema(request, lambda: registry.compatibility(target, version, schema, is_set(normalize)))
     data: dict[str, Any] = {"is_compatible": not messages}
     if is_set(verbose):
         data["messages"] = messages

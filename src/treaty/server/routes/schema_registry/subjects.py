@@ -31,6 +31,7 @@ from treaty.server.routes.schema_registry.schema_requests import (
     parse_version,
     read_schema,
     subject_of,
+    work_on_schema,
 )
 from treaty.server.routing import Routes
 from treaty.server.schema_registry_paths import CONTEXT_STATE
@@ -78,7 +79,7 @@ async def list_subject_versions(
 async def register_schema(request: Request, registry: Writer, subject: str, normalize: Flag = "") -> Response:
     """Register a schema under a subject."""
     schema, target = await read_schema(request), subject_of(request, subject)
-    registered = await run(lambda: registry.register(target, schema, is_set(normalize)))
+    registered = await work_on_schema(request, lambda: registry.register(target, schema, is_set(normalize)))
     # without the text: clients would take it for the serialized descriptor that they sent
     data = {"id": registered.schema.id, "version": registered.version}
     return answer(data, warning_headers(registered.warnings))
@@ -100,7 +101,7 @@ async def look_up_schema(
         found = registry.lookup(target, schema, kept_versions(deleted), is_set(normalize))
         return answer(version_data(registry, found, form), life_headers(found))
 
-    return await run(find)
+    return await work_on_schema(request, find)
 
 
 @routes.get("/subjects/{subject}/metadata", Action.READ)
