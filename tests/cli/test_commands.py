@@ -40,6 +40,8 @@ def _leaves(path: str, command: Any) -> Iterator[str]:
     if not hasattr(command, "commands"):
         yield path
         return
+    if command.invoke_without_command:
+        yield path
     for name, below in command.commands.items():
         yield from _leaves(f"{path} {name}", below)
 
@@ -181,7 +183,8 @@ def test_every_command_has_a_section_and_every_section_a_command() -> None:
     page = (ROOT / "docs" / "commands.md").read_text()
     headings = re.findall(r"^### `treaty ([^`]+)`$", page, re.MULTILINE)
     documented = [
-        next((leaf for leaf in LEAVES if f"{heading} ".startswith(f"{leaf} ")), heading) for heading in headings
+        next((leaf for leaf in sorted(LEAVES, key=len, reverse=True) if f"{heading} ".startswith(f"{leaf} ")), heading)
+        for heading in headings
     ]
 
     assert sorted(documented) == sorted(LEAVES)

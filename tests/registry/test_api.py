@@ -12,6 +12,7 @@ from treaty.registry import api
 from treaty.registry.client import RegistryClient
 from treaty.registry.client.access import Access as HttpAccess
 from treaty.registry.client.consumers import Consumers as HttpConsumers
+from treaty.registry.client.dependency_map import DependencyMap as HttpDependencyMap
 from treaty.registry.client.governance import Governance as HttpGovernance
 from treaty.registry.client.incidents import Incidents as HttpIncidents
 from treaty.registry.client.measures import Measures as HttpMeasures
@@ -21,6 +22,7 @@ from treaty.registry.service import (
     Registry,
     access_tokens,
     consumers,
+    dependency_map,
     governance,
     incidents,
     measures,
@@ -31,6 +33,7 @@ from treaty.registry.service import (
 IMPLEMENTATIONS: dict[type, tuple[type, type]] = {
     api.RegistryApi: (Registry, RegistryClient),
     api.ConsumersApi: (consumers.Consumers, HttpConsumers),
+    api.DependencyMapApi: (dependency_map.DependencyMap, HttpDependencyMap),
     api.GovernanceApi: (governance.Governance, HttpGovernance),
     api.MigrationsApi: (migrations.Migrations, HttpMigrations),
     api.IncidentsApi: (incidents.Incidents, HttpIncidents),

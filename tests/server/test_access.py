@@ -106,6 +106,11 @@ def measure(contract: str) -> dict[str, Any]:
     return {"contract": contract, "name": "freshness", "at": "2026-03-02T11:00:00Z", "value": 60}
 
 
+def scan(contract: str) -> dict[str, Any]:
+    found = {"kind": "sql", "consumer_class": "operational_reporting", "confidence": 0.5, "reason": "its name"}
+    return {"scan": contract, "reads": [{"consumer": f"scan of {contract}", "source": "raw.orders", **found}]}
+
+
 def lineage_event(contract: str) -> dict[str, Any]:
     """Return an event of a job that reads a contract; members of any team may say what their jobs read."""
     return {
@@ -145,7 +150,7 @@ TABLE = [
     Asked("GET /api/v1/contracts", EVERYBODY),
     Asked("POST /api/v1/contracts", MEMBERS, next_version),
     Asked("GET /api/v1/overview", EVERYBODY),
-    Asked("GET /api/v1/map", EVERYBODY),
+    Asked("GET /api/v1/graph/layout", EVERYBODY),
     Asked("GET /api/v1/domains", EVERYBODY),
     Asked("GET /api/v1/contracts/{contract}/lines", EVERYBODY, at="/api/v1/contracts/{c}/lines"),
     Asked(
@@ -290,6 +295,14 @@ TABLE = [
     Asked("POST /api/v1/lineage", SIGNED_IN_TEAMS, lambda contract: lineage_event(contract)),
     Asked("POST /api/v1/lineage/batch", SIGNED_IN_TEAMS, lambda contract: [lineage_event(contract)]),
     Asked("GET /api/v1/usage", EVERYBODY),
+    Asked("GET /api/v1/map", EVERYBODY),
+    Asked("PUT /api/v1/map/scans", SIGNED_IN_TEAMS, lambda contract: scan(contract)),
+    Asked(
+        "PUT /api/v1/map/consumers",
+        MEMBERS,
+        lambda contract: {**reader(contract), "latency": "1d"},
+        "/api/v1/map/consumers?of={reader}",
+    ),
     Asked("GET /api/v1/health", EVERYBODY),
     Asked("GET /api/v1/contracts/{contract}/health", EVERYBODY, at="/api/v1/contracts/{c}/health"),
     Asked("GET /api/v1/incidents", EVERYBODY),
@@ -350,6 +363,8 @@ PAGES = [
     Asked("GET /catalog/changes", EVERYBODY),
     Asked("GET /catalog/migrations/{number}", EVERYBODY, at="/catalog/migrations/{migration}"),
     Asked("GET /catalog/teams", EVERYBODY),
+    Asked("GET /catalog/map", EVERYBODY),
+    Asked("GET /catalog/map.csv", EVERYBODY),
     Asked("GET /catalog/teams/{key}", EVERYBODY, at="/catalog/teams/few"),
     Asked("GET /catalog/health", EVERYBODY),
     Asked("GET /catalog/incidents", EVERYBODY),

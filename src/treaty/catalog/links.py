@@ -111,6 +111,16 @@ def graph(
     return Link(("graph", "index") if around is None else ("graph", encode_name(around)), query)
 
 
+def dependency_map(**query: str | None) -> Link:
+    """Link to the dependency map: who reads what."""
+    return Link(("map", "index"), tuple((name, value) for name, value in query.items() if value))
+
+
+def dependency_map_csv(**query: str | None) -> Link:
+    """Link to the dependency map as CSV. Live pages only."""
+    return Link(("map.csv",), tuple((name, value) for name, value in query.items() if value))
+
+
 def domain(name: str | None) -> Link:
     """Link to the graph of a domain; None is for contracts without a domain."""
     return Link(("domains", encode_name(name) if name else "index"))

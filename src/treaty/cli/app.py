@@ -17,7 +17,17 @@ from treaty.errors import InvalidDocument, NoContract, Refused, TreatyError
 PANELS = {
     "Contracts": ("init", "infer", "lint", "diff", "check", "convert", "explain", "test"),
     "Pipeline": ("plan", "run", "replay", "monitor", "read", "quarantine", "exceptions", "maintain", "erase"),
-    "Registry": ("register", "search", "show", "can-i-publish", "can-i-retire", "version", "consumer", "migrate"),
+    "Registry": (
+        "register",
+        "search",
+        "show",
+        "can-i-publish",
+        "can-i-retire",
+        "version",
+        "consumer",
+        "map",
+        "migrate",
+    ),
     "Governance": ("proposal", "waiver", "policy"),
     "Operations": ("health", "incident", "catalog", "serve", "schema-registry", "spark", "kafka", "admin"),
 }
@@ -33,6 +43,7 @@ _FUNCTIONS = {
     "can-i-publish": "can_i:can_i_publish",
     "can-i-retire": "can_i:can_i_retire",
     "schema-registry": "schema_registry:app",
+    "map": "map:app",
     "test": "test:run",
 }
 """Module and function of commands that are not `treaty.cli.commands.<name>:<name>`."""

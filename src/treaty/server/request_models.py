@@ -21,6 +21,8 @@ from treaty.consumers.dependencies import DataLayer, FieldMapping, MadeFrom
 from treaty.consumers.subscriptions import ConsumerClass, parse_fields
 from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import Line, parse_line
+from treaty.legacy.consumer_guess import ClassGuess
+from treaty.legacy.scanned_reads import ScannedRead
 from treaty.registry.access.actors import Role, Scope
 from treaty.registry.notices.channels import MAX_SECRET_LENGTH, MIN_SECRET_LENGTH, ChannelKind
 
@@ -130,6 +132,53 @@ class SubscriptionNameBody(RequestBody):
 
     consumer: ShortText = Field(examples=["ltv-dashboard"])
     line: Text = Field(examples=["users.daily_active@1"])
+
+
+class ScannedReadBody(RequestBody):
+    """A consumer that a scan found reading a table."""
+
+    consumer: ShortText = Field(examples=["finance_close"])
+    source: ShortText = Field(examples=["warehouse.legacy_revenue"])
+    columns: list[Text] = Field(default=[], max_length=2_000, examples=[["country", "net_amount"]])
+    kind: Annotated[str, Field(min_length=1, max_length=16, pattern=NO_NUL, examples=["airflow"])]
+    consumer_class: ConsumerClass = Field(examples=["external_regulatory"])
+    confidence: Finite = Field(ge=0, le=1, examples=[0.8])
+    reason: Text = Field(examples=["its name contains 'close'"])
+    team: ShortText | None = Field(default=None, examples=["finance"])
+    latency: Text | None = Field(default=None, examples=["1d"])
+    decision: Text | None = Field(default=None, examples=["monthly close"])
+    places: list[Text] = Field(default=[], max_length=20, examples=[["finance/dags/close.py:12"]])
+
+    def as_read(self) -> ScannedRead:
+        """Return it as what a scan returns."""
+        return ScannedRead(
+            self.consumer,
+            self.source,
+            frozenset(self.columns),
+            self.kind,
+            ClassGuess(self.consumer_class, self.confidence, self.reason),
+            self.team,
+            self.latency,
+            self.decision,
+            tuple(self.places),
+        )
+
+
+class ScanBody(RequestBody):
+    """What a scan found. It replaces what the last scan of that name did."""
+
+    scan: ShortText = Field(examples=["warehouse-jobs"])
+    reads: list[ScannedReadBody] = Field(max_length=20_000)
+
+
+class ConsumerProfileBody(RequestBody):
+    """What people say of a consumer. What is left out stays as it was said before."""
+
+    consumer: ShortText = Field(examples=["finance_close"])
+    consumer_class: ConsumerClass | None = Field(default=None, examples=["external_regulatory"])
+    latency: Text | None = Field(default=None, examples=["1d"])
+    decision: Text | None = Field(default=None, examples=["closing the books of 40 countries"])
+    team: ShortText | None = Field(default=None, examples=["finance"])
 
 
 class NamespaceBody(RequestBody):

@@ -41,6 +41,7 @@ BOTH: dict[str, Link | Callable[[Registry], Link]] = {
     "contract with runs": links.contract(CAPTURE),
     "graph": links.graph(),
     "graph around a contract": links.graph(TIMELINE),
+    "dependency map": links.dependency_map(),
     "changes": links.changes(),
     "migration": _the_migration,
     "health": links.health(),

@@ -1,132 +1,100 @@
-"""The graph as it is drawn: nodes with what one wants to know of them, and edges from upstream to downstream."""
+"""The dependency map of a registry: scans and profiles kept, merged with subscriptions, restricted like contracts."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.registry.backends import AnyRegistry
-from tests.registry.offers import ID, PLAN, PLAN_FIELD, made_from, orders
-from tests.registry.service.test_dependencies import reads
+from tests.registry.offers import orders
+from treaty.consumers.subscriptions import ConsumerClass
 from treaty.errors import InvalidDocument, NotFound
-from treaty.registry.model import MapAnswer
+from treaty.legacy.consumer_guess import ClassGuess
+from treaty.legacy.scanned_reads import ScannedRead
+
+CLOSE = ClassGuess(ConsumerClass.EXTERNAL_REGULATORY, 0.8, "its name contains 'close'")
 
 
-def ids(answer: MapAnswer) -> list[str]:
-    return [node.id for node in answer.nodes]
+def read(consumer: str = "close", source: str = "warehouse.legacy_revenue", *columns: str) -> ScannedRead:
+    return ScannedRead(
+        consumer, source, frozenset(columns or ("net",)), "airflow", CLOSE, "finance", "1d", None, ("close.py:4",)
+    )
 
 
-def edges(answer: MapAnswer) -> set[tuple[str, str, str]]:
-    return {(one.upstream, one.downstream, one.kind) for one in answer.edges}
+def sources(registry: AnyRegistry) -> list[tuple[str, str]]:
+    return [(entry.consumer, entry.source) for entry in registry.dependency_map.entries().items]
 
 
-def fill(registry: AnyRegistry) -> None:
-    registry.register(orders(domain="sales", name="Orders", tier="product"))
-    registry.register(made_from("marts", "orders:ltv", domain="finance"))
-    reads(registry, "board", "id", line="marts@1", team="bi")
+def test_a_scan_replaces_the_last_one_of_its_name(registry: AnyRegistry) -> None:
+    first = registry.dependency_map.record_scan("jobs", [read(), read("close", "raw.orders")])
+    registry.dependency_map.record_scan("logs", [read("tableau")])
+    second = registry.dependency_map.record_scan("jobs", [read("close", "raw.orders")])
+
+    assert (first.recorded, first.replaced, second.recorded, second.replaced) == (2, 0, 1, 2)
+    assert sources(registry) == [("close", "raw.orders"), ("tableau", "warehouse.legacy_revenue")]
+    (entry, _) = registry.dependency_map.entries().items
+    assert (entry.direct, entry.critical, entry.class_confidence, entry.team) == (True, True, 0.8, "finance")
+    assert (entry.latency, entry.latency_is_stated, entry.places) == ("1d", False, ["close.py:4"])
 
 
-def test_a_map_around_a_contract_describes_each_node(registry: AnyRegistry) -> None:
-    fill(registry)
+def test_tables_of_contracts_resolve_to_lines_and_merge_with_subscriptions(registry: AnyRegistry) -> None:
+    server = {
+        "server": "lake",
+        "type": "postgresql",
+        "host": "db",
+        "port": 5432,
+        "database": "shop",
+        "schema": "public",
+    }
+    registry.register(orders(servers=[server]))
+    registry.consumers.subscribe("close", "orders@1", consumer_class="decision_automation", fields=["ltv"], team="tax")
+    registry.dependency_map.record_scan("jobs", [read("close", "public.orders", "id")])
 
-    found = registry.consumers.map("orders", hops=1)
+    (entry,) = registry.dependency_map.entries().items
 
-    assert (ids(found), found.origins, found.more) == (["line:orders@1", "line:marts@1"], ["line:orders@1"], 0)
-    first = found.nodes[0]
-    assert (first.contract, first.title, first.version, first.status) == ("orders", "Orders", "1.0.0", "active")
-    assert (first.domain, first.tier, first.team) == ("sales", "product", "checkout")
-    assert [node.degree for node in found.nodes] == [1, 2]
-    assert [(one.upstream, one.downstream, one.fields) for one in found.edges] == [
-        ("line:orders@1", "line:marts@1", ["ltv"])
+    assert (entry.line, entry.evidence, entry.columns) == ("orders@1", ["declared", "scanned"], ["id", "ltv"])
+    assert (entry.consumer_class, entry.class_confidence, entry.team) == ("decision_automation", None, "tax")
+
+
+def test_what_people_say_stays_when_the_files_are_scanned_again(registry: AnyRegistry) -> None:
+    registry.dependency_map.record_scan("jobs", [read()])
+    registry.dependency_map.describe_consumer("close", consumer_class="operational_reporting", decision="month end")
+    profile = registry.dependency_map.describe_consumer("close", latency="8h")
+    registry.dependency_map.record_scan("jobs", [read()])
+
+    (entry,) = registry.dependency_map.entries().items
+    assert (profile.consumer_class, profile.latency, profile.decision) == ("operational_reporting", "8h", "month end")
+    assert (entry.consumer_class, entry.class_reason, entry.latency, entry.decision) == (
+        "operational_reporting",
+        "set by people",
+        "8h",
+        "month end",
+    )
+
+
+def test_the_map_is_filtered_and_paged(registry: AnyRegistry) -> None:
+    registry.dependency_map.record_scan("jobs", [read(), read("board", "mart.net"), read("board", "raw.orders")])
+    api = registry.dependency_map
+
+    first = api.entries(limit=2)
+    rest = api.entries(limit=2, cursor=first.next)
+
+    assert [entry.source for entry in (*first.items, *rest.items)] == [
+        "raw.orders",
+        "warehouse.legacy_revenue",
+        "mart.net",
     ]
+    assert rest.next is None
+    assert [entry.source for entry in api.entries(direct=False).items] == ["mart.net"]
+    assert [entry.consumer for entry in api.entries(source="mart.net").items] == ["board"]
+    assert (api.entries(team="nobody").items, len(api.entries(consumer="board").items)) == ([], 2)
 
 
-def test_a_consumer_is_named_with_its_team(registry: AnyRegistry) -> None:
-    fill(registry)
+def test_bad_input_is_refused(registry: AnyRegistry) -> None:
+    registry.dependency_map.record_scan("jobs", [read()])
 
-    found = registry.consumers.map("board")
-
-    assert ids(found) == ["consumer:board", "line:marts@1", "line:orders@1"]
-    assert (found.nodes[0].kind, found.nodes[0].team) == ("consumer", "bi")
-    assert ("line:marts@1", "consumer:board", "reads") in edges(found)
-
-
-def test_all_lines_of_a_contract_are_its_origins(registry: AnyRegistry) -> None:
-    registry.register(orders())
-    registry.register(orders("2.0.0", [ID, PLAN_FIELD], migration=PLAN))
-
-    assert registry.consumers.map("orders").origins == ["line:orders@1", "line:orders@2"]
-    assert registry.consumers.map("orders@2").origins == ["line:orders@2"]
-
-
-def test_a_line_has_the_status_of_its_best_version(registry: AnyRegistry) -> None:
-    registry.register(orders())
-    registry.deprecate("orders", "1.0.0", deprecation_uri="https://wiki.example.org/move")
-
-    assert registry.consumers.map("orders").nodes[0].status == "deprecated"
-
-
-def test_a_line_that_is_not_registered_is_there_without_a_status(registry: AnyRegistry) -> None:
-    registry.register(made_from("marts", "elsewhere@3"))
-
-    found = registry.consumers.map("marts")
-
-    assert [(node.name, node.status) for node in found.nodes] == [("marts@1", "active"), ("elsewhere@3", None)]
-    assert registry.consumers.map("elsewhere@3").origins == ["line:elsewhere@3"]
-
-
-def test_a_consumer_may_have_the_name_of_a_line(registry: AnyRegistry) -> None:
-    fill(registry)
-    reads(registry, "orders@1", line="marts@1")
-
-    found = registry.consumers.map("marts", hops=1, direction="downstream")
-
-    assert ids(found) == ["line:marts@1", "consumer:board", "consumer:orders@1"]
-
-
-def test_the_full_map_includes_lines_without_dependencies(registry: AnyRegistry) -> None:
-    fill(registry)
-    registry.register(orders(id="alone"))
-
-    found = registry.consumers.map()
-
-    assert sorted(ids(found)) == ["consumer:board", "line:alone@1", "line:marts@1", "line:orders@1"]
-    assert ids(found)[-1] == "line:alone@1"
-
-
-def test_what_is_left_out_is_counted(registry: AnyRegistry) -> None:
-    fill(registry)
-
-    found = registry.consumers.map(limit=2)
-
-    assert (len(found.nodes), found.more) == (2, 1)
-
-
-def test_the_map_of_a_domain_includes_its_neighbours(registry: AnyRegistry) -> None:
-    fill(registry)
-    registry.register(orders(id="alone"))
-
-    assert ids(registry.consumers.map(domain="finance")) == ["line:marts@1", "consumer:board", "line:orders@1"]
-    assert ids(registry.consumers.map(domain="")) == ["line:alone@1"]
-    assert ids(registry.consumers.map(domain="none such")) == []
-
-
-def test_domains_are_counted_with_the_dependencies_between_them(registry: AnyRegistry) -> None:
-    fill(registry)
-    registry.register(made_from("ledger", "orders", domain="finance"))
-
-    found = registry.consumers.domains()
-
-    assert [(one.name, one.lines, one.consumers) for one in found.domains] == [("finance", 2, 1), ("sales", 1, 0)]
-    assert [(one.upstream, one.downstream, one.count) for one in found.edges] == [("sales", "finance", 2)]
-
-
-def test_an_unknown_node_is_not_found(registry: AnyRegistry) -> None:
-    with pytest.raises(NotFound, match="neither a line nor a consumer is called 'nobody'"):
-        registry.consumers.map("nobody")
-
-
-def test_invalid_queries_are_refused(registry: AnyRegistry) -> None:
-    fill(registry)
-    for asked in ({"hops": 0}, {"direction": "sideways"}, {"domain": "sales"}, {"limit": 0}):
-        with pytest.raises(InvalidDocument):
-            registry.consumers.map("orders", **asked)
+    with pytest.raises(NotFound, match="no consumer 'nobody' in the map"):
+        registry.dependency_map.describe_consumer("nobody", latency="1d")
+    with pytest.raises(InvalidDocument, match="say something of the consumer"):
+        registry.dependency_map.describe_consumer("close")
+    with pytest.raises(InvalidDocument, match="twice; merge them"):
+        registry.dependency_map.record_scan("jobs", [read(), read()])

@@ -77,7 +77,7 @@ def test_list_header_graph_grid_and_api_show_the_same_state(chain: AnyRegistry) 
     assert {one.contract: (one.health, one.cause) for one in chain.measures.grid().items} == expected
     assert {one.contract: (one.state, one.cause) for one in chain.incidents.overview().items} == expected
     assert [one.contract for one in chain.incidents.overview().items] == ["orders", "marts", "report"]
-    assert {one.contract: (one.health, one.cause) for one in chain.consumers.map().nodes} == expected
+    assert {one.contract: (one.health, one.cause) for one in chain.consumers.layout().nodes} == expected
     for name, (state, cause) in expected.items():
         health = chain.incidents.health(name)
         assert (health.state, health.cause, health.lines[0].state) == (state, cause, state)

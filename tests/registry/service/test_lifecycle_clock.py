@@ -39,7 +39,7 @@ def test_every_answer_follows_the_clock_without_a_tick(ending: AnyRegistry, cloc
     assert [found.status for found in ending.search(Query(status="sunset")).items] == ["sunset"]
     assert ending.search(Query(status="deprecated")).items == []
     assert ending.overview().statuses == {"sunset": 1}
-    assert [node.status for node in ending.consumers.map("orders").nodes if node.kind == "line"] == ["sunset"]
+    assert [node.status for node in ending.consumers.layout("orders").nodes if node.kind == "line"] == ["sunset"]
     with pytest.raises(Refused, match="takes no new consumers"):
         ending.consumers.subscribe("new", "orders@1", consumer_class="operational_reporting")
     with pytest.raises(Refused, match="is sunset and cannot become active"):

@@ -165,7 +165,7 @@ def test_graph_and_impact_mark_who_reads_without_a_subscription(registry: AnyReg
     assert [(node.name, node.usage) for node in registry.consumers.graph("dashboard", direction="upstream").nodes] == [
         ("orders@1", "unsubscribed")
     ]
-    (edge,) = [one for one in registry.consumers.map("orders@1").edges if one.downstream == "consumer:dashboard"]
+    (edge,) = [one for one in registry.consumers.layout("orders@1").edges if one.downstream == "consumer:dashboard"]
     assert (edge.kind, edge.usage, edge.fields) == ("reads", "unsubscribed", ["ltv"])
 
 

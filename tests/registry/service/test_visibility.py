@@ -53,7 +53,7 @@ READS: dict[str, Callable[[AnyRegistry], Any]] = {
     "lines": lambda registry: registry.lines(SECRET),
     "diff": lambda registry: registry.diff(SECRET, "1.0.0", "1.0.0"),
     "graph": lambda registry: registry.consumers.graph(SECRET),
-    "map": lambda registry: registry.consumers.map(f"{SECRET}@1"),
+    "map": lambda registry: registry.consumers.layout(f"{SECRET}@1"),
     "can_i_retire": lambda registry: registry.consumers.can_i_retire(f"{SECRET}@1"),
     "path": lambda registry: registry.migrations.path(SECRET, "1.0.0", "1.0.0"),
 }
@@ -223,7 +223,7 @@ def test_the_graph_ends_where_a_reader_may_not_look(filled: Backend, registry: A
 
     for one, reached in ((viewer, []), (risk, [f"{SECRET}@1", "bonus@1", "risk-board"])):
         assert [node.name for node in one(filled).consumers.graph("orders@1").nodes] == reached
-    everything = viewer(filled).consumers.map()
+    everything = viewer(filled).consumers.layout()
     assert {node.name for node in everything.nodes} == {"orders@1", "bonus@1"}
     assert everything.edges == []
     assert viewer(filled).consumers.subscriptions().items == []

@@ -27,7 +27,7 @@ from treaty.catalog.svg.graph_nodes import (
     split_isolated,
 )
 from treaty.errors import NotFound
-from treaty.registry.model import MapAnswer, MapNodeAnswer
+from treaty.registry.model import LayoutAnswer, LayoutNodeAnswer
 
 ASSETS = ("graph.css", "graph.js")
 HOPS = (1, 2, 3, 4)
@@ -50,7 +50,7 @@ class GraphOptions:
 
 def graph_page(source: Source, colors: str = "lifecycle") -> Page:
     """Return the full graph, or the graph of domains if the full one is too large. `colors` is one of `COLORS`."""
-    answer = source.consumers.map(limit=MAX_NODES)
+    answer = source.consumers.layout(limit=MAX_NODES)
     graph, isolated = split_isolated(answer)
     if answer.more and not isolated:
         domains = source.consumers.domains()
@@ -63,7 +63,7 @@ def graph_page(source: Source, colors: str = "lifecycle") -> Page:
 
 def domain_page(source: Source, name: str | None) -> Page:
     """Return the graph of a domain and its direct neighbors."""
-    answer = source.consumers.map(domain=name or "", limit=MAX_NODES)
+    answer = source.consumers.layout(domain=name or "", limit=MAX_NODES)
     if not answer.nodes:
         raise NotFound(f"no contract belongs to the domain {name!r}")
     graph, isolated = split_isolated(answer)
@@ -76,7 +76,7 @@ def domain_page(source: Source, name: str | None) -> Page:
 def around_page(source: Source, name: str, options: GraphOptions | None = None) -> Page:
     """Return the graph around a line, contract or consumer, optionally with the fields of one line."""
     options = options or GraphOptions()
-    answer = source.consumers.map(name, hops=options.hops, direction=options.direction, limit=MAX_NODES)
+    answer = source.consumers.layout(name, hops=options.hops, direction=options.direction, limit=MAX_NODES)
     graph, dropped = limit_size(map_to_graph(answer), MAX_NODES, MAX_EDGES)
     origin = next(node for node in answer.nodes if node.id in answer.origins)
     arrows = None
@@ -117,7 +117,7 @@ def graph_names(source: Source) -> Iterator[str]:
     unregistered = {
         node.name
         for name in contracts
-        for node in source.consumers.map(name, hops=1, direction="upstream", limit=1_000).nodes
+        for node in source.consumers.layout(name, hops=1, direction="upstream", limit=1_000).nodes
         if node.kind == "line" and not node.status
     }
     yield from sorted(unregistered)
@@ -130,14 +130,14 @@ def _limited_figure(graph: NodesAndEdges, label: str, more: int) -> Figure:
     return compose(label, *limited, omitted=omitted)
 
 
-def _find_line(answer: MapAnswer, name: str) -> MapNodeAnswer:
+def _find_line(answer: LayoutAnswer, name: str) -> LayoutNodeAnswer:
     line = next((node for node in answer.nodes if node.kind == "line" and node.name == name and node.version), None)
     if line is None:
         raise NotFound(f"{name[:80]!r} is not in this part of the graph; choose another line or more hops")
     return line
 
 
-def _field_links(source: Source, line: MapNodeAnswer) -> dict[str, Link]:
+def _field_links(source: Source, line: LayoutNodeAnswer) -> dict[str, Link]:
     """Return the fields of a line, each with the link to its row on the contract page."""
     contract = parse_contract(source.get(line.contract or "", line.version or ""))
     return {path: links.contract(contract.id, anchor=field_anchor(path)) for path in field_paths(contract)}

@@ -158,7 +158,7 @@ def _sources(source: Source, owned: tuple[ContractAnswer, ...]) -> dict[str, Any
 
 
 def _contract_sources(source: Source, contract: str) -> Iterator[ContractSource]:
-    lineage = source.consumers.map(contract, hops=1, direction="upstream", limit=_MAX_SOURCES)
+    lineage = source.consumers.layout(contract, hops=1, direction="upstream", limit=_MAX_SOURCES)
     nodes = {node.id: node for node in lineage.nodes}
     for edge in lineage.edges:
         upstream, own = nodes.get(edge.upstream), nodes.get(edge.downstream)

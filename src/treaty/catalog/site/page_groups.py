@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from treaty.catalog.pages.changes import static_changes_page
 from treaty.catalog.pages.contract import contract_pages
+from treaty.catalog.pages.dependency_map import dependency_map_page
 from treaty.catalog.pages.graph import around_page, graph_names, static_graph_pages
 from treaty.catalog.pages.health import health_page
 from treaty.catalog.pages.incidents import incident_numbers, incident_page, incidents_page
@@ -76,6 +77,7 @@ def _teams(inputs: PageInputs) -> Iterator[str]:
 
 def _overview_pages(inputs: PageInputs, _: str) -> Iterator[Page]:
     yield from static_graph_pages(inputs.source)
+    yield dependency_map_page(inputs.source, limit=MAX_PAGE_SIZE)
     yield static_changes_page(inputs.source, inputs.now.date())
     yield health_page(inputs.source, now=inputs.now)
     yield incidents_page(inputs.source, limit=MAX_PAGE_SIZE)

@@ -18,9 +18,9 @@ from treaty.registry.model import (
     DomainAnswer,
     DomainEdgeAnswer,
     DomainsAnswer,
-    MapAnswer,
-    MapEdgeAnswer,
-    MapNodeAnswer,
+    LayoutAnswer,
+    LayoutEdgeAnswer,
+    LayoutNodeAnswer,
 )
 
 TIERS = {
@@ -56,7 +56,7 @@ class NodesAndEdges(NamedTuple):
     edges: tuple[Edge, ...]
 
 
-def map_to_graph(answer: MapAnswer) -> NodesAndEdges:
+def map_to_graph(answer: LayoutAnswer) -> NodesAndEdges:
     """Return the lines and consumers of a map as a graph, with one edge per connected pair."""
     edges = _merge_edges(answer)
     origins = set(answer.origins)
@@ -76,7 +76,7 @@ def map_to_graph(answer: MapAnswer) -> NodesAndEdges:
     return NodesAndEdges(tuple(replace(node, hidden_edges=hidden_edges[node.id]) for node in nodes), edges)
 
 
-def split_isolated(answer: MapAnswer) -> tuple[NodesAndEdges, tuple[Node, ...]]:
+def split_isolated(answer: LayoutAnswer) -> tuple[NodesAndEdges, tuple[Node, ...]]:
     """Return the graph of a map without isolated nodes, and the isolated nodes."""
     graph = map_to_graph(answer)
     isolated = {node.id for node in answer.nodes if not node.degree}
@@ -97,7 +97,7 @@ def limit_size(graph: NodesAndEdges, max_nodes: int, max_edges: int) -> tuple[No
 
 def contract_lineage(source: Source, contract_id: str, hops: int = 1) -> Figure:
     """Return the graph of the sources, consumers and downstream contracts of a contract."""
-    answer = source.consumers.map(contract_id, hops=hops, limit=_MAX_LINEAGE_NODES)
+    answer = source.consumers.layout(contract_id, hops=hops, limit=_MAX_LINEAGE_NODES)
     graph, dropped = limit_size(map_to_graph(answer), _MAX_LINEAGE_NODES, MAX_EDGES)
     return compose(f"Dependencies around {contract_id}", *graph, omitted=describe_omitted(answer.more + dropped))
 
@@ -146,7 +146,7 @@ def expand_fields(
     return NodesAndEdges(nodes, graph.edges), edges
 
 
-def _line_node(node: MapNodeAnswer, is_origin: bool) -> Node:
+def _line_node(node: LayoutNodeAnswer, is_origin: bool) -> Node:
     what = TIERS.get(node.tier or "", "contract") if node.status else "not registered"
     version = node.version or f"line {parse_line(node.name).major}"
     status = [node.status] if node.status and node.status != "active" else []
@@ -173,7 +173,7 @@ def _line_node(node: MapNodeAnswer, is_origin: bool) -> Node:
     )
 
 
-def _consumer_node(node: MapNodeAnswer, is_origin: bool, lines: Collection[MapNodeAnswer]) -> Node:
+def _consumer_node(node: LayoutNodeAnswer, is_origin: bool, lines: Collection[LayoutNodeAnswer]) -> Node:
     states = [STATES.get(line.status or "", "none") for line in lines]
     worst = max(states, key=_WORST_LAST.index, default="healthy")
     uses_ending_line = worst in ("warning", "failing")
@@ -196,16 +196,16 @@ def _consumer_node(node: MapNodeAnswer, is_origin: bool, lines: Collection[MapNo
     )
 
 
-def _merge_edges(answer: MapAnswer) -> tuple[Edge, ...]:
+def _merge_edges(answer: LayoutAnswer) -> tuple[Edge, ...]:
     """Return one edge per connected pair of nodes, with the fields of all dependencies between them."""
-    by_ends: dict[tuple[str, str], list[MapEdgeAnswer]] = {}
+    by_ends: dict[tuple[str, str], list[LayoutEdgeAnswer]] = {}
     for edge in answer.edges:
         by_ends.setdefault((edge.upstream, edge.downstream), []).append(edge)
     names = {node.id: node.name for node in answer.nodes}
     return tuple(_map_edge(edges, names[ends[0]], names[ends[1]]) for ends, edges in by_ends.items())
 
 
-def _map_edge(edges: list[MapEdgeAnswer], upstream: str, downstream: str) -> Edge:
+def _map_edge(edges: list[LayoutEdgeAnswer], upstream: str, downstream: str) -> Edge:
     first = edges[0]
     fields = tuple(dict.fromkeys(_all_fields(edges))) if all(edge.fields for edge in edges) else ()
     label = f"{downstream} {_EDGE_LABELS[first.kind]} {upstream}"
@@ -213,7 +213,7 @@ def _map_edge(edges: list[MapEdgeAnswer], upstream: str, downstream: str) -> Edg
     return Edge(first.upstream, first.downstream, first.kind, fields, label=label + count)
 
 
-def _all_fields(edges: Iterable[MapEdgeAnswer]) -> Iterable[str]:
+def _all_fields(edges: Iterable[LayoutEdgeAnswer]) -> Iterable[str]:
     return (field for edge in edges for field in edge.fields)
 
 

@@ -6,6 +6,7 @@ to request the following one. Errors are those of `treaty.errors`.
 
 from treaty.registry.api.access import AccessApi
 from treaty.registry.api.consumers import ConsumersApi
+from treaty.registry.api.dependency_map import DependencyMapApi
 from treaty.registry.api.governance import GovernanceApi
 from treaty.registry.api.incidents import IncidentsApi
 from treaty.registry.api.lineage import LineageApi
@@ -17,6 +18,7 @@ from treaty.registry.api.registry import RegistryApi
 __all__ = [
     "AccessApi",
     "ConsumersApi",
+    "DependencyMapApi",
     "GovernanceApi",
     "LineageApi",
     "IncidentsApi",

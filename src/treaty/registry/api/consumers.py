@@ -12,8 +12,8 @@ from treaty.registry.model import (
     DomainsAnswer,
     GraphAnswer,
     ImpactAnswer,
+    LayoutAnswer,
     LineageAnswer,
-    MapAnswer,
     Page,
     SubscriptionAnswer,
 )
@@ -70,7 +70,7 @@ class ConsumersApi(Protocol):
         """Return what depends on a line or consumer, or what it depends on."""
         ...
 
-    def map(
+    def layout(
         self,
         node: str | None = None,
         *,
@@ -78,7 +78,7 @@ class ConsumersApi(Protocol):
         direction: str = "both",
         domain: str | None = None,
         limit: int = PAGE,
-    ) -> MapAnswer:
+    ) -> LayoutAnswer:
         """Return the graph around a line, contract or consumer, of a domain, or all of it, up to `limit` nodes."""
         ...
 

@@ -7,6 +7,7 @@ from typing import Protocol, Self
 
 from treaty.registry.api.access import AccessApi
 from treaty.registry.api.consumers import ConsumersApi
+from treaty.registry.api.dependency_map import DependencyMapApi
 from treaty.registry.api.governance import GovernanceApi
 from treaty.registry.api.incidents import IncidentsApi
 from treaty.registry.api.lineage import LineageApi
@@ -39,6 +40,7 @@ class RegistryApi(Protocol):
     """A registry: contracts, versions and their life cycle, with the other interfaces as attributes."""
 
     consumers: ConsumersApi
+    dependency_map: DependencyMapApi
     governance: GovernanceApi
     incidents: IncidentsApi
     lineage: LineageApi

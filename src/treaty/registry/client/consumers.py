@@ -14,8 +14,8 @@ from treaty.registry.model import (
     DomainsAnswer,
     GraphAnswer,
     ImpactAnswer,
+    LayoutAnswer,
     LineageAnswer,
-    MapAnswer,
     Page,
     SubscriptionAnswer,
 )
@@ -111,7 +111,7 @@ class Consumers(ConsumersApi):
         """Return what depends on a line or consumer, or what it depends on."""
         return self._wire.get(f"{API}/graph", GraphAnswer, {"node": node, "direction": direction, "depth": depth})
 
-    def map(
+    def layout(
         self,
         node: str | None = None,
         *,
@@ -119,11 +119,11 @@ class Consumers(ConsumersApi):
         direction: str = "both",
         domain: str | None = None,
         limit: int = PAGE,
-    ) -> MapAnswer:
+    ) -> LayoutAnswer:
         """Return the graph around a line, contract or consumer, of a domain, or all of it, up to `limit` nodes."""
         check_limit(limit)
         parameters = {"node": node, "hops": hops, "direction": direction, "domain": domain, "limit": limit}
-        return self._wire.get(f"{API}/map", MapAnswer, parameters)
+        return self._wire.get(f"{API}/graph/layout", LayoutAnswer, parameters)
 
     def domains(self) -> DomainsAnswer:
         """Return the domains and the number of dependencies between them."""

@@ -13,6 +13,7 @@ from treaty.errors import Refused
 from treaty.registry.api import RegistryApi
 from treaty.registry.client.access import Access
 from treaty.registry.client.consumers import Consumers
+from treaty.registry.client.dependency_map import DependencyMap
 from treaty.registry.client.governance import Governance
 from treaty.registry.client.incidents import Incidents
 from treaty.registry.client.lineage import Lineage
@@ -73,6 +74,7 @@ class RegistryClient(RegistryApi):
     def _use(self, wire: Transport) -> None:
         self._wire = wire
         self.consumers = Consumers(wire)
+        self.dependency_map = DependencyMap(wire)
         self.governance = Governance(wire)
         self.incidents = Incidents(wire)
         self.lineage = Lineage(wire)

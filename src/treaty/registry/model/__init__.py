@@ -9,10 +9,10 @@ from treaty.registry.model.consumer_answers import (
     DomainsAnswer,
     GraphAnswer,
     ImpactAnswer,
+    LayoutAnswer,
+    LayoutEdgeAnswer,
+    LayoutNodeAnswer,
     LineageAnswer,
-    MapAnswer,
-    MapEdgeAnswer,
-    MapNodeAnswer,
     MigrationAnswer,
     MigrationConsumerAnswer,
     MigrationPathAnswer,
@@ -47,6 +47,7 @@ from treaty.registry.model.incidents import (
     IncidentAnswer,
     ServiceLevelAnswer,
 )
+from treaty.registry.model.map_answers import ConsumerProfileAnswer, MapEntryAnswer, ScanReceiptAnswer
 from treaty.registry.model.operation_answers import (
     ActivityAnswer,
     AuditAnswer,
@@ -83,6 +84,9 @@ from treaty.registry.model.usage_answers import (
 )
 
 __all__ = [
+    "ConsumerProfileAnswer",
+    "MapEntryAnswer",
+    "ScanReceiptAnswer",
     "ActivityAnswer",
     "AffectedAnswer",
     "Answer",
@@ -121,9 +125,9 @@ __all__ = [
     "LineageAnswer",
     "LineageReceiptAnswer",
     "MeasureAnswer",
-    "MapAnswer",
-    "MapEdgeAnswer",
-    "MapNodeAnswer",
+    "LayoutAnswer",
+    "LayoutEdgeAnswer",
+    "LayoutNodeAnswer",
     "MigrationAnswer",
     "MigrationConsumerAnswer",
     "MigrationPathAnswer",

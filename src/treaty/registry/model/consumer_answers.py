@@ -154,7 +154,7 @@ class DecisionAnswer(Answer):
         return [reason.message for reason in self.reasons if reason.kind in (WAITS_FOR_CONSUMERS, WAITS_FOR_APPROVAL)]
 
 
-class MapNodeAnswer(Answer):
+class LayoutNodeAnswer(Answer):
     """A line or consumer, with what one wants to know at a glance."""
 
     id: str = Field(
@@ -185,7 +185,7 @@ class MapNodeAnswer(Answer):
     cause: str = Field(default="", description="Why it is not healthy.", examples=["blocked by order_capture"])
 
 
-class MapEdgeAnswer(Answer):
+class LayoutEdgeAnswer(Answer):
     """One dependence; data goes from upstream to downstream."""
 
     upstream: str = Field(examples=["line:users.daily_active@1"])
@@ -199,14 +199,14 @@ class MapEdgeAnswer(Answer):
     )
 
 
-class MapAnswer(Answer):
+class LayoutAnswer(Answer):
     """A part of the graph, with every dependence among its nodes."""
 
     origins: list[str] = Field(
         default=[], description="The ids of the nodes it was asked around.", examples=[["line:users.daily_active@1"]]
     )
-    nodes: list[MapNodeAnswer]
-    edges: list[MapEdgeAnswer]
+    nodes: list[LayoutNodeAnswer]
+    edges: list[LayoutEdgeAnswer]
     more: int = Field(default=0, description="How many nodes more there are than are listed.", examples=[1])
 
 

@@ -15,13 +15,13 @@ from treaty.registry.model import (
     DomainsAnswer,
     GraphAnswer,
     ImpactAnswer,
+    LayoutAnswer,
     LineageAnswer,
-    MapAnswer,
     Page,
     SubscriptionAnswer,
 )
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
-from treaty.registry.service import decisions, dependencies, dependency_maps, line_lineage
+from treaty.registry.service import decisions, dependencies, graph_layouts, line_lineage
 from treaty.registry.service import judgement as candidates
 from treaty.registry.service.confirmations import challenge, confirm
 from treaty.registry.service.context import Context
@@ -145,7 +145,7 @@ class Consumers(ConsumersApi):
 
         return self._context.read(read)
 
-    def map(
+    def layout(
         self,
         node: str | None = None,
         *,
@@ -153,12 +153,12 @@ class Consumers(ConsumersApi):
         direction: str = "both",
         domain: str | None = None,
         limit: int = PAGE,
-    ) -> MapAnswer:
+    ) -> LayoutAnswer:
         """Return the graph around a line, contract or consumer, of a domain, or all of it, up to `limit` nodes."""
         check_limit(limit)
-        if direction not in dependency_maps.DIRECTIONS:
+        if direction not in graph_layouts.DIRECTIONS:
             raise InvalidDocument(
-                f"unknown direction {direction[:40]!r}; use one of: {', '.join(dependency_maps.DIRECTIONS)}"
+                f"unknown direction {direction[:40]!r}; use one of: {', '.join(graph_layouts.DIRECTIONS)}"
             )
         if hops is not None and hops < 1:
             raise InvalidDocument(f"hops must be 1 or more, not {hops}")
@@ -166,12 +166,12 @@ class Consumers(ConsumersApi):
             raise InvalidDocument("ask around a node or for a domain, not both")
         known, now = self._context.dependencies, self._context.now
 
-        def draw(connection: Connection, visibility: Visibility) -> MapAnswer:
+        def draw(connection: Connection, visibility: Visibility) -> LayoutAnswer:
             if node is None:
-                answer = dependency_maps.map_of(connection, visibility, known, domain, limit)
+                answer = graph_layouts.layout_of(connection, visibility, known, domain, limit)
             else:
-                answer = dependency_maps.map_around(connection, visibility, known, node, hops, direction, limit)
-            return dependency_maps.with_health(connection, visibility, now, answer)
+                answer = graph_layouts.layout_around(connection, visibility, known, node, hops, direction, limit)
+            return graph_layouts.with_health(connection, visibility, now, answer)
 
         return self._context.read(draw)
 
@@ -179,7 +179,7 @@ class Consumers(ConsumersApi):
         """Return the domains and the number of dependencies between them."""
         known = self._context.dependencies
         return self._context.read(
-            lambda connection, visibility: dependency_maps.domains_of(connection, visibility, known)
+            lambda connection, visibility: graph_layouts.domains_of(connection, visibility, known)
         )
 
     def lineage(self, line: str) -> LineageAnswer:

@@ -42,6 +42,7 @@ from treaty.registry.service.channel_secrets import encrypt_plain_channels, open
 from treaty.registry.service.consumers import Consumers
 from treaty.registry.service.context import EVERYTHING, Context
 from treaty.registry.service.dependencies import Dependencies
+from treaty.registry.service.dependency_map import DependencyMap
 from treaty.registry.service.governance import Governance
 from treaty.registry.service.incidents import Incidents
 from treaty.registry.service.judgement import diff_answer
@@ -66,6 +67,7 @@ class Registry(RegistryApi):
     def __init__(self, context: Context) -> None:
         self._context = context
         self.consumers = Consumers(context)
+        self.dependency_map = DependencyMap(context)
         self.governance = Governance(context)
         self.incidents = Incidents(context)
         self.lineage = Lineage(context)

@@ -98,6 +98,7 @@ COVERED = (
         tables.incidents,
         tuple(column.name for column in tables.incidents.columns if column.name not in _NEWEST_EVIDENCE),
     ),
+    _part(tables.consumer_profiles, "profile of consumer"),
     _part(tables.channels, "channel"),
     _part(tables.schemas, "schema"),
     _part(tables.subjects, "subject"),
@@ -127,11 +128,12 @@ NOT_COVERED = (
     "datasets",
     "lineage_events",
     "observed_usage",
+    "scanned_reads",
     "schema_references",
     "schema_usage",
 )
 """Tables without digests: messages that follow from entries, their delivery, measurements, the names of
-datasets, and what lineage events observed.
+datasets, and what lineage events and scans observed.
 
 What schemas refer to follows from the schemas; how often clients use them is a measurement."""
 

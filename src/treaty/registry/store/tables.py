@@ -484,6 +484,40 @@ observed_usage = Table(
 )
 """Who was seen reading which line and fields; the revision is the audit entry of the last new reader or field."""
 
+scanned_reads = Table(
+    "scanned_reads",
+    METADATA,
+    Column("scan", Name, primary_key=True),
+    Column("consumer", Name, primary_key=True),
+    Column("source", Name, primary_key=True),  # a table, as the scanned text names it
+    Column("columns", JSON, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("consumer_class", String(32), nullable=False),  # guessed
+    Column("confidence", Integer, nullable=False),  # percent
+    Column("reason", Text, nullable=False),
+    Column("team", Text),
+    Column("latency", Text),
+    Column("decision", Text),
+    Column("places", JSON, nullable=False),
+    Column("scanned_at", Moment, nullable=False),
+    Column("scanned_by", ActorId, nullable=False),
+    Index("ix_scanned_reads_consumer", "consumer"),
+)
+"""What the last scan of each name found: who reads which table."""
+
+consumer_profiles = Table(
+    "consumer_profiles",
+    METADATA,
+    Column("consumer", Name, primary_key=True),
+    Column("consumer_class", String(32)),
+    Column("latency", Text),
+    Column("decision", Text),
+    Column("team", Text),
+    Column("changed_at", Moment, nullable=False),
+    Column("changed_by", ActorId, nullable=False),
+)
+"""What people said of consumers: it counts more than what scans guess."""
+
 schemas = Table(
     "schemas",
     METADATA,

@@ -1,10 +1,20 @@
 """The catalog's pages over HTTP."""
 
-from treaty.server.pages import actions, api_docs, catalog, incidents, project_data, provider_sign_in, sign_in
+from treaty.server.pages import (
+    actions,
+    api_docs,
+    catalog,
+    dependency_map,
+    incidents,
+    project_data,
+    provider_sign_in,
+    sign_in,
+)
 from treaty.server.routing import Routes
 
 PAGES: tuple[Routes, ...] = (
     catalog.routes,
+    dependency_map.routes,
     incidents.routes,
     project_data.routes,
     actions.routes,

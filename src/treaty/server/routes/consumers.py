@@ -14,8 +14,8 @@ from treaty.registry.model import (
     DomainsAnswer,
     GraphAnswer,
     ImpactAnswer,
+    LayoutAnswer,
     LineageAnswer,
-    MapAnswer,
     Page,
     SubscriptionAnswer,
 )
@@ -92,8 +92,8 @@ def dependency_graph(
     return registry.consumers.graph(node, direction=direction, depth=depth)
 
 
-@routes.get("/map", Action.READ, (404,), Cost.EXPENSIVE)
-def dependency_map(
+@routes.get("/graph/layout", Action.READ, (404,), Cost.EXPENSIVE)
+def graph_layout(
     registry: CallerRegistry,
     node: Annotated[
         str | None, Query(min_length=1, max_length=300, description="A line, contract or consumer.")
@@ -102,9 +102,9 @@ def dependency_map(
     direction: Literal["both", "upstream", "downstream"] = "both",
     domain: Word = None,
     limit: Limit = PAGE,
-) -> MapAnswer:
+) -> LayoutAnswer:
     """Return the nodes and edges of the dependency graph: around a node, of a domain, or all, up to the limit."""
-    return registry.consumers.map(node, hops=hops, direction=direction, domain=domain, limit=limit)
+    return registry.consumers.layout(node, hops=hops, direction=direction, domain=domain, limit=limit)
 
 
 @routes.get("/domains", Action.READ, cost=Cost.EXPENSIVE)

@@ -11,7 +11,7 @@ from treaty.catalog.source import Source
 from treaty.contracts.paths import FieldPath, Step, parse_path
 from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument
-from treaty.registry.model import MapAnswer, SubscriptionAnswer
+from treaty.registry.model import LayoutAnswer, SubscriptionAnswer
 
 _MAX_NAMES = 8
 
@@ -109,12 +109,12 @@ def downstream_contracts(source: Source, contract: str) -> tuple[LineConsumer, .
     return downstream_in(load_downstream(source, contract), contract)
 
 
-def load_downstream(source: Source, contract: str) -> MapAnswer:
+def load_downstream(source: Source, contract: str) -> LayoutAnswer:
     """Return what depends directly on the lines of a contract."""
-    return source.consumers.map(contract, hops=1, direction="downstream", limit=_MAX_NODES)
+    return source.consumers.layout(contract, hops=1, direction="downstream", limit=_MAX_NODES)
 
 
-def downstream_in(answer: MapAnswer, contract: str) -> tuple[LineConsumer, ...]:
+def downstream_in(answer: LayoutAnswer, contract: str) -> tuple[LineConsumer, ...]:
     """Return the lines of other contracts in a map that are made from this one, with the fields they use."""
     nodes = {node.id: node for node in answer.nodes}
     return tuple(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from treaty.catalog.source import Source, iterate_pages
-from treaty.registry.model import MapAnswer, Page, UsageAnswer
+from treaty.registry.model import LayoutAnswer, Page, UsageAnswer
 from treaty.registry.model.usage_answers import UsageState
 
 UsageKey = tuple[str, str]
@@ -54,7 +54,7 @@ class ObservedReaders:
                 yield Observation(reads.usage, reads)
 
 
-def load_observed_readers(source: Source, contract: str, downstream: MapAnswer) -> ObservedReaders:
+def load_observed_readers(source: Source, contract: str, downstream: LayoutAnswer) -> ObservedReaders:
     """Load the observed readers of a contract.
 
     The map has the state of subscribers of whom no event tells, and has no readers whose reads are too old to count.

@@ -1,4 +1,4 @@
-"""Maps of the dependency graph: around a node, of a domain or in full, and between domains."""
+"""Layouts of the dependency graph: around a node, of a domain or in full, and between domains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from treaty.consumers.dependencies import Consumer, Dependency, MadeFrom, Node, 
 from treaty.consumers.graph import BOTH_WAYS, DOWNSTREAM, UPSTREAM, DependencyGraph, Subgraph, endpoints
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument
-from treaty.registry.model import DomainAnswer, DomainEdgeAnswer, DomainsAnswer, MapAnswer, MapEdgeAnswer, MapNodeAnswer
+from treaty.registry.model import (
+    DomainAnswer,
+    DomainEdgeAnswer,
+    DomainsAnswer,
+    LayoutAnswer,
+    LayoutEdgeAnswer,
+    LayoutNodeAnswer,
+)
 from treaty.registry.service.dependencies import Dependencies, node_named
 from treaty.registry.service.observed_usage import Usage, usage_of
 from treaty.registry.store import Connection, health_records, search, subscriptions
@@ -24,7 +31,7 @@ DIRECTIONS = {"both": BOTH_WAYS, "upstream": (UPSTREAM,), "downstream": (DOWNSTR
 _MAX_DOMAINS = 200
 
 
-def map_around(
+def layout_around(
     connection: Connection,
     visibility: Visibility,
     dependencies: Dependencies,
@@ -32,7 +39,7 @@ def map_around(
     hops: int | None,
     direction: str,
     most: int,
-) -> MapAnswer:
+) -> LayoutAnswer:
     """Return the graph around a line, contract or consumer."""
     origins = _origins(connection, visibility, dependencies, name)
     part = dependencies.ask(
@@ -40,12 +47,12 @@ def map_around(
         visibility,
         lambda dependency_graph: graph.neighbourhood(dependency_graph, origins, hops, DIRECTIONS[direction], most),
     )
-    return map_answer(connection, visibility, part, dependencies.window, origins)
+    return layout_answer(connection, visibility, part, dependencies.window, origins)
 
 
-def map_of(
+def layout_of(
     connection: Connection, visibility: Visibility, dependencies: Dependencies, domain: str | None, most: int
-) -> MapAnswer:
+) -> LayoutAnswer:
     """Return the full graph, or the lines of a domain (empty: without one) with their neighbours."""
     known = search.lines_by_domain(connection, visibility)
     if domain is None:
@@ -57,7 +64,7 @@ def map_of(
         part = dependencies.ask(
             connection, visibility, lambda dependency_graph: graph.with_neighbours(dependency_graph, chosen, most)
         )
-    return map_answer(connection, visibility, part, dependencies.window)
+    return layout_answer(connection, visibility, part, dependencies.window)
 
 
 def domains_of(connection: Connection, visibility: Visibility, dependencies: Dependencies) -> DomainsAnswer:
@@ -104,9 +111,9 @@ def _origins(connection: Connection, visibility: Visibility, dependencies: Depen
     return [node_named(connection, visibility, name)]
 
 
-def map_answer(
+def layout_answer(
     connection: Connection, visibility: Visibility, part: Subgraph, window: timedelta, origins: Iterable[Node] = ()
-) -> MapAnswer:
+) -> LayoutAnswer:
     """Return the API model of a part of the graph."""
     lines = search.describe_lines(connection, {node.contract for node in part.nodes if isinstance(node, Line)})
     teams = subscriptions.teams_of(
@@ -117,7 +124,7 @@ def map_answer(
     }
     usages = usage_of(connection, readers, window)
     edges = [_edge(dependency, usages) for dependency in part.dependencies]
-    return MapAnswer(
+    return LayoutAnswer(
         origins=[_id(node) for node in origins],
         nodes=[_node(*node, lines, teams) for node in zip(part.nodes, part.degrees, strict=True)],
         edges=sorted(edges, key=lambda edge: (edge.upstream, edge.downstream, edge.fields)),
@@ -125,8 +132,8 @@ def map_answer(
     )
 
 
-def with_health(connection: Connection, visibility: Visibility, now: datetime, answer: MapAnswer) -> MapAnswer:
-    """Return a map with the health of its lines."""
+def with_health(connection: Connection, visibility: Visibility, now: datetime, answer: LayoutAnswer) -> LayoutAnswer:
+    """Return a layout with the health of its lines."""
     healths = health_records.health_of_lines(connection, now, {node.contract for node in answer.nodes if node.contract})
     shown = {
         str(line): {"health": health.state.value, "cause": health_records.shown_cause(health, visibility)}
@@ -140,26 +147,28 @@ def with_health(connection: Connection, visibility: Visibility, now: datetime, a
     return answer.model_copy(update={"nodes": nodes})
 
 
-def _node(node: Node, degree: int, lines: dict[Line, dict[str, Any]], teams: dict[str, str | None]) -> MapNodeAnswer:
+def _node(node: Node, degree: int, lines: dict[Line, dict[str, Any]], teams: dict[str, str | None]) -> LayoutNodeAnswer:
     if isinstance(node, Consumer):
         team = teams.get(node.name)
-        return MapNodeAnswer(id=_id(node), kind="consumer", name=node.name, degree=degree, team=team)
+        return LayoutNodeAnswer(id=_id(node), kind="consumer", name=node.name, degree=degree, team=team)
     described = lines.get(node, {})
-    return MapNodeAnswer(id=_id(node), kind="line", name=str(node), contract=node.contract, degree=degree, **described)
+    return LayoutNodeAnswer(
+        id=_id(node), kind="line", name=str(node), contract=node.contract, degree=degree, **described
+    )
 
 
-def _edge(dependency: Dependency, usages: Mapping[Reader, Usage]) -> MapEdgeAnswer:
+def _edge(dependency: Dependency, usages: Mapping[Reader, Usage]) -> LayoutEdgeAnswer:
     upstream, downstream = map(_id, endpoints(dependency))
     match dependency:
         case Reads(subscription):
             fields = list(map(str, subscription.fields))
             usage = usages[subscription.consumer, subscription.line].state
-            return MapEdgeAnswer(upstream=upstream, downstream=downstream, kind="reads", fields=fields, usage=usage)
+            return LayoutEdgeAnswer(upstream=upstream, downstream=downstream, kind="reads", fields=fields, usage=usage)
         case MadeFrom():
             fields = list(map(str, dependency.used_fields))
-            return MapEdgeAnswer(upstream=upstream, downstream=downstream, kind="made_from", fields=fields)
+            return LayoutEdgeAnswer(upstream=upstream, downstream=downstream, kind="made_from", fields=fields)
         case PublishedBy():
-            return MapEdgeAnswer(upstream=upstream, downstream=downstream, kind="published_by")
+            return LayoutEdgeAnswer(upstream=upstream, downstream=downstream, kind="published_by")
 
 
 def _id(node: Node) -> str:

@@ -1,0 +1,133 @@
+"""`treaty map`: who reads what today, from subscriptions, lineage events, and scans of SQL, jobs and query logs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treaty.cli.commands.consumer import ConsumerArgument, ConsumerClass
+from treaty.cli.options import AllOption, ConfigOption, CursorOption, LimitOption, RegistryOption, TokenFileOption
+from treaty.cli.registry_connection import IfMissing
+from treaty.cli.shared_options import PageRequest, RegistryCall, with_shared_options
+
+app = typer.Typer(
+    help="Show who reads what, critical consumers that read directly first; scan files for readers.",
+    invoke_without_command=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+class MapFormat(StrEnum):
+    """How the map is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+
+
+@app.callback()
+def show_map(
+    context: typer.Context,
+    consumer: Annotated[str | None, typer.Option("--consumer", help="Only this consumer.", show_default=False)] = None,
+    team: Annotated[str | None, typer.Option("--team", help="Only consumers of this team.", show_default=False)] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", help="Only readers of this line or table.", show_default=False)
+    ] = None,
+    direct: Annotated[
+        bool, typer.Option("--direct", help="Only those that read raw data, products or legacy feeds directly.")
+    ] = False,
+    output: Annotated[MapFormat, typer.Option("--format", "-f", help="Output format.")] = MapFormat.TEXT,
+    limit: LimitOption = 100,
+    cursor: CursorOption = None,
+    everything: AllOption = False,
+    registry: RegistryOption = None,
+    token_file: TokenFileOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Show who reads what, critical consumers that read directly first; scan files for readers."""
+    if context.invoked_subcommand is not None:
+        return
+    from treaty.cli.options import AnswerFormat
+    from treaty.cli.render.dependency_map import render_map
+    from treaty.registry.dependency_map_csv import write_map_csv
+
+    call = RegistryCall(
+        registry, token_file, AnswerFormat.JSON if output is MapFormat.JSON else AnswerFormat.TEXT, config
+    )
+    page = PageRequest(limit, cursor, everything or (output is MapFormat.CSV and cursor is None))
+    with call.open() as opened:
+        entries = page.fetch(
+            lambda start, size: opened.dependency_map.entries(
+                consumer=consumer, team=team, source=source, direct=direct or None, cursor=start, limit=size
+            )
+        )
+    if output is MapFormat.CSV:
+        typer.echo(write_map_csv(entries.items), nl=False)
+    else:
+        call.print_page(entries, render_map, "the map is empty; scan files with: treaty map scan PATH")
+
+
+@app.command("scan")
+@with_shared_options
+def scan(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="Files or folders with SQL, Python jobs, notebooks, dbt manifests or query logs."
+        ),
+    ],
+    call: RegistryCall,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            help="The name of the scan, by default that of the first path. A scan replaces the last one of its name.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is found, and store nothing.")] = False,
+) -> None:
+    """Find who reads which tables and columns, and add it to the map of the registry."""
+    from treaty.cli.map_scan import scan_paths
+    from treaty.cli.render.dependency_map import print_scan
+
+    found = scan_paths(paths)
+    receipt = None
+    if not dry_run:
+        with call.open(IfMissing.CREATE) as registry:
+            receipt = registry.dependency_map.record_scan(name or paths[0].resolve().name, found.reads)
+    print_scan(found, receipt, call.output)
+
+
+@app.command("describe")
+@with_shared_options
+def describe(
+    consumer: ConsumerArgument,
+    call: RegistryCall,
+    consumer_class: Annotated[
+        ConsumerClass | None, typer.Option("--class", help="What the consumer uses the data for.", show_default=False)
+    ] = None,
+    latency: Annotated[
+        str | None, typer.Option("--latency", help="How soon it needs the data, such as 1d.", show_default=False)
+    ] = None,
+    decision: Annotated[
+        str | None, typer.Option("--decision", help="The decision that it serves.", show_default=False)
+    ] = None,
+    team: Annotated[str | None, typer.Option("--team", help="The team that owns it.", show_default=False)] = None,
+) -> None:
+    """Say what a consumer is: it counts more than what a scan guesses."""
+    from treaty.cli.render.dependency_map import render_profile
+
+    with call.open() as registry:
+        profile = registry.dependency_map.describe_consumer(
+            consumer,
+            consumer_class=consumer_class.value if consumer_class else None,
+            latency=latency,
+            decision=decision,
+            team=team,
+        )
+    call.print_answer(profile, render_profile)

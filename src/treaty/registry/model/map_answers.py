@@ -1,0 +1,68 @@
+"""Answers about the dependency map: who reads what, and what is known of each consumer."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Literal
+
+from pydantic import Field
+
+from treaty.consumers.subscriptions import ConsumerClass
+from treaty.registry.model.page import Answer
+
+Evidence = Literal["declared", "scanned", "observed"]
+
+
+class MapEntryAnswer(Answer):
+    """A consumer and a source that it reads."""
+
+    consumer: str = Field(examples=["finance_close"])
+    team: str | None = Field(default=None, examples=["finance"])
+    source: str = Field(
+        description="A line, or the name of a table that belongs to no contract.",
+        examples=["warehouse.legacy_revenue"],
+    )
+    line: str | None = Field(default=None, examples=["retail.publications.finance_recognized_sale@1"])
+    source_kind: str = Field(
+        description="The layer of the line, or what the name of the table tells: `raw`, `change_feed`, `product`, "
+        "`reconciliation`, `publication`, `legacy`, or `table` if nothing is known.",
+        examples=["legacy"],
+    )
+    direct: bool = Field(
+        description="Whether it reads raw data, a change feed, a product or a legacy feed directly.", examples=[True]
+    )
+    columns: list[str] = Field(
+        default=[], description="Empty if not all that it reads are known.", examples=[["country", "net_amount"]]
+    )
+    consumer_class: ConsumerClass = Field(examples=["external_regulatory"])
+    critical: bool = Field(
+        description="Whether the class is one of those where contracts matter most.", examples=[True]
+    )
+    class_confidence: float | None = Field(
+        default=None, description="How sure a guessed class is, from 0 to 1; null if people said it.", examples=[0.8]
+    )
+    class_reason: str = Field(examples=["its name contains 'close'"])
+    latency: str | None = Field(default=None, description="How often it reads.", examples=["1d"])
+    latency_is_stated: bool = Field(default=False, description="False: a schedule or a log tells.", examples=[False])
+    decision: str | None = Field(default=None, description="What it decides with it.", examples=["monthly close"])
+    evidence: list[Evidence] = Field(examples=[["scanned"]])
+    last_read: date | None = Field(default=None, description="When it was last seen reading.", examples=["2026-11-03"])
+    places: list[str] = Field(default=[], description="Where a scan found it.", examples=[["finance/dags/close.py:12"]])
+
+
+class ScanReceiptAnswer(Answer):
+    """What became of a scan."""
+
+    scan: str = Field(examples=["warehouse-jobs"])
+    recorded: int = Field(description="Pairs of consumer and source.", examples=[42])
+    replaced: int = Field(description="Those of the scan before.", examples=[40])
+
+
+class ConsumerProfileAnswer(Answer):
+    """What people said of a consumer; null where they said nothing."""
+
+    consumer: str = Field(examples=["finance_close"])
+    consumer_class: ConsumerClass | None = Field(default=None, examples=["external_regulatory"])
+    latency: str | None = Field(default=None, examples=["1d"])
+    decision: str | None = Field(default=None, examples=["closing the books of 40 countries"])
+    team: str | None = Field(default=None, examples=["finance"])

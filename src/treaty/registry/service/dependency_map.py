@@ -1,0 +1,189 @@
+"""The dependency map: scans, what people say of consumers, and both merged with subscriptions and observed usage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treaty.consumers.subscriptions import ConsumerClass
+from treaty.errors import InvalidDocument, NotFound
+from treaty.legacy.dependency_map import ConsumerProfile, MapEntry, build_map
+from treaty.legacy.scanned_reads import ScannedRead
+from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.registry.api import DependencyMapApi
+from treaty.registry.documents import check_name
+from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, Page, ScanReceiptAnswer
+from treaty.registry.model.page import PAGE, after, check_limit, page_of
+from treaty.registry.service.context import Context
+from treaty.registry.service.observed_usage import first_moment
+from treaty.registry.store import Connection
+from treaty.registry.store import dependency_map as store
+from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.visibility import Visibility
+
+MAX_READS = 20_000
+_MAX_TEXT = 2_000
+_MAX_COLUMNS = 2_000
+
+
+class DependencyMap(DependencyMapApi):
+    """The dependency map of a registry."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def entries(
+        self,
+        *,
+        consumer: str | None = None,
+        team: str | None = None,
+        source: str | None = None,
+        direct: bool | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
+    ) -> Page[MapEntryAnswer]:
+        """List consumers with their sources, critical consumers that read directly first."""
+        check_limit(limit)
+        start = after(cursor, 0, 0, "", "") if cursor is not None else None
+        context = self._context
+
+        def find(connection: Connection, visibility: Visibility) -> Page[MapEntryAnswer]:
+            since = first_moment(context.today, context.rules.usage_window)
+            entries = [
+                entry
+                for entry in build_map(store.map_inputs(connection, visibility, since))
+                if (start is None or entry.rank > start)
+                and (consumer is None or entry.consumer == consumer)
+                and (team is None or entry.team == team)
+                and (source is None or entry.source == source)
+                and (direct is None or entry.is_direct is direct)
+            ]
+            page = page_of(entries, limit, lambda entry: entry.rank)
+            return Page(items=[_entry_answer(entry) for entry in page.items], next=page.next)
+
+        return context.read(find)
+
+    def record_scan(self, scan: str, reads: Sequence[ScannedRead]) -> ScanReceiptAnswer:
+        """Store what a scan found in place of what the last scan of that name did."""
+        context = self._context
+        check_name(scan, "scan")
+        if len(reads) > MAX_READS:
+            raise InvalidDocument(
+                f"the scan has {len(reads):,} pairs of consumer and source; scan at most {MAX_READS:,} under one name"
+            )
+        if len({(read.consumer, read.source) for read in reads}) < len(reads):
+            raise InvalidDocument("the scan names a consumer and source twice; merge them")
+        for read in reads:
+            _check_read(read)
+
+        def write(transaction: Transaction) -> ScanReceiptAnswer:
+            teams = frozenset(grant.team for grant in context.actor.grants if grant.team is not None)
+            authorize(context.actor, Action.NOTIFY, Resource("scan", scan, teams))
+            before = store.count_reads(transaction.connection, scan)
+            details = {"reads": len(reads), "replaced": before}
+            transaction.record(context.actor.name, "map.scan", scan, details=details)
+            store.replace_reads(transaction, scan, reads, context.actor.name)
+            return ScanReceiptAnswer(scan=scan, recorded=len(reads), replaced=before)
+
+        return context.write(write)
+
+    def describe_consumer(
+        self,
+        consumer: str,
+        *,
+        consumer_class: str | None = None,
+        latency: str | None = None,
+        decision: str | None = None,
+        team: str | None = None,
+    ) -> ConsumerProfileAnswer:
+        """Say what a consumer of the map is; what is not given stays as it was said before."""
+        given = {"latency": latency, "decision": decision, "team": team}
+        said = {name: _checked_text(text, name) for name, text in given.items() if text is not None}
+        parsed = parse_class(consumer_class)
+        if not said and parsed is None:
+            raise InvalidDocument("say something of the consumer: its class, latency, decision or team")
+        context = self._context
+
+        def write(transaction: Transaction) -> ConsumerProfileAnswer:
+            connection = transaction.connection
+            if not context.sight(transaction).sees(consumer) or not store.is_known(connection, consumer):
+                raise NotFound(f"there is no consumer {consumer!r} in the map", "list them with: treaty map")
+            teams = store.teams_of_consumer(connection, consumer)
+            authorize(context.actor, Action.SUBSCRIBE, Resource("consumer", consumer, teams))
+            before = store.find_profile(connection, consumer)
+            known = before or ConsumerProfile(consumer)
+            after_ = ConsumerProfile(
+                consumer,
+                parsed or known.consumer_class,
+                said.get("latency", known.latency),
+                said.get("decision", known.decision),
+                said.get("team", known.team),
+            )
+            if after_ != before:
+                details = _answer(after_).model_dump(mode="json", exclude_none=True)
+                transaction.record(context.actor.name, "map.describe", consumer, after=details, details=details)
+                store.put_profile(transaction, after_, context.actor.name, is_new=before is None)
+            return _answer(after_)
+
+        return context.write(write)
+
+
+def parse_class(text: str | None) -> ConsumerClass | None:
+    """Parse the class of a consumer; None stays None."""
+    if text is None:
+        return None
+    try:
+        return ConsumerClass(text)
+    except ValueError:
+        raise InvalidDocument(
+            f"unknown class {text[:40]!r} of a consumer; use one of: {', '.join(ConsumerClass)}"
+        ) from None
+
+
+def _check_read(read: ScannedRead) -> None:
+    check_name(read.consumer, "consumer")
+    check_name(read.source, "source")
+    texts = (*read.places, *read.columns, read.guess.reason, read.team, read.latency, read.decision)
+    if any(text is not None and len(text) > _MAX_TEXT for text in texts) or len(read.columns) > _MAX_COLUMNS:
+        raise InvalidDocument(
+            f"what the scan says of {read.consumer!r} and {read.source!r} is too long; "
+            f"send texts of at most {_MAX_TEXT:,} characters and {_MAX_COLUMNS:,} columns"
+        )
+
+
+def _checked_text(text: str, what: str) -> str:
+    stripped = text.strip()
+    if not stripped or len(stripped) > _MAX_TEXT:
+        raise InvalidDocument(f"the {what} must have 1 to {_MAX_TEXT:,} characters")
+    return stripped
+
+
+def _answer(profile: ConsumerProfile) -> ConsumerProfileAnswer:
+    return ConsumerProfileAnswer(
+        consumer=profile.consumer,
+        consumer_class=profile.consumer_class,
+        latency=profile.latency,
+        decision=profile.decision,
+        team=profile.team,
+    )
+
+
+def _entry_answer(entry: MapEntry) -> MapEntryAnswer:
+    return MapEntryAnswer(
+        consumer=entry.consumer,
+        team=entry.team,
+        source=entry.source,
+        line=str(entry.line) if entry.line else None,
+        source_kind=entry.source_kind,
+        direct=entry.is_direct,
+        columns=list(entry.columns),
+        consumer_class=entry.consumer_class,
+        critical=entry.consumer_class.is_critical,
+        class_confidence=entry.class_confidence,
+        class_reason=entry.class_reason,
+        latency=entry.latency,
+        latency_is_stated=entry.latency_is_stated,
+        decision=entry.decision,
+        evidence=[name for name in ("declared", "scanned", "observed") if name in entry.evidence],
+        last_read=entry.last_read,
+        places=list(entry.places),
+    )

@@ -1,0 +1,193 @@
+"""What scans found and people said of consumers, in the database, with what else the dependency map shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, insert, select
+
+from treaty.consumers.dependencies import DataLayer
+from treaty.consumers.subscriptions import ConsumerClass
+from treaty.contracts.versions import Line
+from treaty.legacy.consumer_guess import ClassGuess
+from treaty.legacy.dependency_map import ConsumerProfile, DeclaredRead, FoundRead, MapInputs, ObservedRead
+from treaty.legacy.scanned_reads import ScannedRead
+from treaty.registry.store import observed_usage as usage
+from treaty.registry.store.tables import (
+    consumer_profiles,
+    datasets,
+    line_layers,
+    observed_usage,
+    scanned_reads,
+    subscriptions,
+    versions,
+)
+from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.visibility import Visibility
+
+_R, _P, _S, _D = scanned_reads.c, consumer_profiles.c, subscriptions.c, datasets.c
+
+
+def count_reads(connection: Connection, scan: str) -> int:
+    """Count what the last scan of a name found."""
+    return connection.execute(select(func.count()).select_from(scanned_reads).where(_R.scan == scan)).scalar_one()
+
+
+def replace_reads(transaction: Transaction, scan: str, reads: Sequence[ScannedRead], actor: str) -> None:
+    """Store what a scan found in place of what the last scan of that name did."""
+    transaction.write(delete(scanned_reads).where(_R.scan == scan))
+    identity = transaction.actor_id(actor)
+    rows = [
+        {
+            "scan": scan,
+            "consumer": read.consumer,
+            "source": read.source,
+            "columns": sorted(read.columns),
+            "kind": read.kind,
+            "consumer_class": read.guess.consumer_class.value,
+            "confidence": round(read.guess.confidence * 100),
+            "reason": read.guess.reason,
+            "team": read.team,
+            "latency": read.latency,
+            "decision": read.decision,
+            "places": list(read.places),
+            "scanned_at": transaction.now,
+            "scanned_by": identity,
+        }
+        for read in reads
+    ]
+    if rows:
+        transaction.write(insert(scanned_reads), rows)
+
+
+def find_profile(connection: Connection, consumer: str) -> ConsumerProfile | None:
+    """Return what people said of a consumer."""
+    row = connection.execute(select(consumer_profiles).where(_P.consumer == consumer)).one_or_none()
+    return None if row is None else _profile(row)
+
+
+def put_profile(transaction: Transaction, profile: ConsumerProfile, actor: str, *, is_new: bool) -> None:
+    """Insert or update what people said of a consumer."""
+    values = {
+        "consumer_class": profile.consumer_class.value if profile.consumer_class else None,
+        "latency": profile.latency,
+        "decision": profile.decision,
+        "team": profile.team,
+        "changed_at": transaction.now,
+        "changed_by": actor,
+    }
+    if is_new:
+        transaction.insert(consumer_profiles, {"consumer": profile.consumer, **values})
+    else:
+        transaction.update(consumer_profiles, {"consumer": profile.consumer}, values)
+
+
+def teams_of_consumer(connection: Connection, consumer: str) -> frozenset[str]:
+    """Return the teams that a consumer is known to belong to, by its profile, subscriptions or scans."""
+    queries = (
+        select(_P.team).where(_P.consumer == consumer),
+        select(_S.team).where(_S.consumer == consumer, _S.active),
+        select(_R.team).where(_R.consumer == consumer),
+    )
+    for query in queries:  # what people said counts most
+        teams = frozenset(team for team in connection.execute(query).scalars() if team)
+        if teams:
+            return teams
+    return frozenset()
+
+
+def is_known(connection: Connection, consumer: str) -> bool:
+    """Return whether a consumer has a subscription, was found by a scan, or was seen reading."""
+    queries = (
+        select(_R.consumer).where(_R.consumer == consumer),
+        select(_S.consumer).where(_S.consumer == consumer, _S.active),
+        select(observed_usage.c.consumer).where(observed_usage.c.consumer == consumer),
+    )
+    return any(connection.execute(query.limit(1)).first() is not None for query in queries)
+
+
+def map_inputs(connection: Connection, visibility: Visibility, since: datetime) -> MapInputs:
+    """Return all that the map shows, without contracts that the actor may not read."""
+    tables = _TableNames(connection)
+    return MapInputs(
+        declared=tuple(_declared(connection, visibility)),
+        observed=tuple(
+            ObservedRead(
+                reads.consumer,
+                reads.line,
+                frozenset(reads.fields_since(since.date())),
+                reads.last_seen.date(),
+                reads.team,
+            )
+            for reads in usage.recent(connection, since)
+            if visibility.sees(reads.line.contract) and visibility.sees(reads.consumer)
+        ),
+        found=tuple(_found(connection, visibility, tables)),
+        profiles={row.consumer: _profile(row) for row in connection.execute(select(consumer_profiles))},
+        layers={Line(row.contract, row.major): DataLayer(row.layer) for row in connection.execute(select(line_layers))},
+    )
+
+
+def _declared(connection: Connection, visibility: Visibility) -> Iterable[DeclaredRead]:
+    query = select(subscriptions).where(_S.active, *visibility.subscription_conditions())
+    for row in connection.execute(query):
+        yield DeclaredRead(
+            row.consumer,
+            Line(row.contract, row.major),
+            ConsumerClass(row.consumer_class),
+            frozenset(row.fields),
+            row.latency,
+            row.purpose,
+            row.team,
+        )
+
+
+def _found(connection: Connection, visibility: Visibility, tables: _TableNames) -> Iterable[FoundRead]:
+    for row in connection.execute(select(scanned_reads).order_by(_R.scan, _R.consumer, _R.source)):
+        line = tables.find_line(row.source)
+        if visibility.sees(row.consumer) and (line is None or visibility.sees(line.contract)):
+            yield FoundRead(
+                row.consumer,
+                row.source,
+                frozenset(row.columns),
+                ClassGuess(ConsumerClass(row.consumer_class), row.confidence / 100, row.reason),
+                line,
+                row.latency,
+                row.decision,
+                row.team,
+                tuple(row.places),
+            )
+
+
+class _TableNames:
+    """Finds the line of a table by its name: the dataset of a contract, with or without catalog, or the id itself."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._lines: dict[str, set[str]] = {}
+        self._majors: dict[tuple[str, str], int] = {}
+        for row in connection.execute(select(_D.name, _D.contract, _D.major)):
+            parts = row.name.lower().split(".")
+            for start in range(max(1, len(parts) - 1)):
+                self._add(".".join(parts[start:]), row.contract, row.major)
+        query = select(versions.c.contract, func.max(versions.c.major)).group_by(versions.c.contract)
+        for contract, major in connection.execute(query):
+            self._add(contract.lower(), contract, major)
+
+    def find_line(self, table: str) -> Line | None:
+        """Return the line of a table; None if its name is that of no dataset, or of several contracts."""
+        contracts = self._lines.get(table, set())
+        if len(contracts) != 1:
+            return None
+        contract = next(iter(contracts))
+        return Line(contract, self._majors[table, contract])
+
+    def _add(self, name: str, contract: str, major: int) -> None:
+        self._lines.setdefault(name, set()).add(contract)
+        self._majors[name, contract] = max(major, self._majors.get((name, contract), 0))
+
+
+def _profile(row: Row[Any]) -> ConsumerProfile:
+    consumer_class = ConsumerClass(row.consumer_class) if row.consumer_class else None
+    return ConsumerProfile(row.consumer, consumer_class, row.latency, row.decision, row.team)
