@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 
 from tests.documents import CASES, contract
-from treaty.compatibility import KINDS, Mode, diff, judge
+from treaty.compatibility import KINDS, Changes, Mode, diff, judge
+from treaty.compatibility.judge import with_further
+from treaty.consumers.subscriptions import ConsumerClass, Subscription
+from treaty.consumers.view_changes import view_changes
 from treaty.contracts.text import read_document
 from treaty.contracts.values import thaw
+from treaty.contracts.versions import Line
 
 
 def _cases() -> list[Any]:
@@ -20,9 +24,17 @@ def _cases() -> list[Any]:
     return found
 
 
+def _changes(case: dict[str, Any]) -> Changes:
+    """Return the changes of a case; `consumers` are those with a subscription to all fields, and their purposes."""
+    before, after = contract(case["before"]), contract(case["after"])
+    kind, line = ConsumerClass.OPERATIONAL_REPORTING, Line(before.id, 1)
+    readers = [Subscription(name, line, kind, purpose=purpose) for name, purpose in case.get("consumers", {}).items()]
+    return with_further(diff(before, after), view_changes(before, after, readers))
+
+
 @pytest.mark.parametrize(("kind", "case"), _cases())
 def test_a_case_gives_exactly_its_changes(kind: str, case: dict[str, Any]) -> None:
-    changes = diff(contract(case["before"]), contract(case["after"]))
+    changes = _changes(case)
 
     found = [{"kind": change.kind, "path": change.path, "direction": str(change.direction)} for change in changes]
     assert found == case["changes"]
@@ -32,7 +44,7 @@ def test_a_case_gives_exactly_its_changes(kind: str, case: dict[str, Any]) -> No
 
 @pytest.mark.parametrize(("kind", "case"), _cases())
 def test_a_case_is_graded_as_its_table_says(kind: str, case: dict[str, Any]) -> None:
-    changes = diff(contract(case["before"]), contract(case["after"]))
+    changes = _changes(case)
     verdict = judge(changes, Mode.BACKWARD)
 
     assert str(verdict.required_bump) == case["bump"]
@@ -43,7 +55,7 @@ def test_a_case_is_graded_as_its_table_says(kind: str, case: dict[str, Any]) -> 
 
 @pytest.mark.parametrize(("kind", "case"), [one for one in _cases() if "severity" in one.values[1]])
 def test_a_case_has_its_severity_in_each_mode(kind: str, case: dict[str, Any]) -> None:
-    changes = diff(contract(case["before"]), contract(case["after"]))
+    changes = _changes(case)
 
     weights = {
         str(mode): str(next(item.severity for item in judge(changes, mode).judged if item.change.kind == kind))
@@ -54,7 +66,7 @@ def test_a_case_has_its_severity_in_each_mode(kind: str, case: dict[str, Any]) -
 
 @pytest.mark.parametrize(("kind", "case"), [one for one in _cases() if "message" in one.values[1]])
 def test_a_case_has_its_message(kind: str, case: dict[str, Any]) -> None:
-    verdict = judge(diff(contract(case["before"]), contract(case["after"])))
+    verdict = judge(_changes(case))
 
     messages = [item.message for item in verdict.judged if item.change.kind == kind]
     messages += [finding.message for finding in verdict.findings if finding.id == kind]
@@ -63,7 +75,7 @@ def test_a_case_has_its_message(kind: str, case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("kind", "case"), [one for one in _cases() if "findings" in one.values[1]])
 def test_a_check_finds_what_its_case_says(kind: str, case: dict[str, Any]) -> None:
-    changes = diff(contract(case["before"]), contract(case["after"]))
+    changes = _changes(case)
 
     for mode, expected in case["findings"].items():
         assert [finding.id for finding in judge(changes, Mode(mode)).findings] == expected

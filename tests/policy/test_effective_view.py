@@ -11,6 +11,8 @@ from tests.documents import contract
 from tests.policy.retail_policies import ENTERPRISE, FIELDS, ORDERS, SALES, subscription
 from treaty.contracts.data_policies import Granularity, Mask, MaskMethod
 from treaty.errors import InvalidDocument
+from treaty.governance.effective import effective_contract
+from treaty.governance.inheritance import find_weakened_terms
 from treaty.policy import Decision, EffectiveView, effective_view
 
 
@@ -85,6 +87,26 @@ def test_a_generalisation_of_another_type_sets_values_to_null() -> None:
     block = {"fields": {"country": {"mask": "generalise", "to": "month"}}}
     view = effective_view(contract({"fields": FIELDS, "data_policy": block}), subscription(None))
     assert _decisions(view)["country"] == "masked null"
+
+
+def test_a_contract_that_weakens_a_rule_of_its_policy_is_told_so() -> None:
+    weaker = contract(
+        {
+            "id": "orders",
+            "fields": FIELDS,
+            "data_policy": {"classifications": {"restricted": {"mask": "generalise", "to": "prefix", "length": 1}}},
+        }
+    )
+    (violation,) = find_weakened_terms(weaker, (ENTERPRISE,))
+    assert violation.kind == "mask_weakened"
+    assert violation.path == "data_policy.classifications.restricted"
+    assert find_weakened_terms(ORDERS, (SALES, ENTERPRISE)) == ()
+
+
+def test_the_effective_contract_lists_the_rules_with_their_origin() -> None:
+    values = [(one.path, one.value, one.origin) for one in effective_contract(ORDERS, (SALES,)).values]
+    assert ("data_policy.classifications.pii", "null", "policy.sales 2.1.0") in values
+    assert ("data_policy.fields.placed_on", "generalise to month, clear for support*", None) in values
 
 
 RESIDENCY = {"residency": {"column": "country", "serve": {"DE": ["eu"], "FR": ["eu"], "US": ["us", "eu"], "XX": ["*"]}}}

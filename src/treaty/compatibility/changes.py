@@ -32,7 +32,8 @@ class Change:
     """A term that differs between two contracts: its kind, direction, values and path.
 
     `has_default` tells of an added, removed or renamed field whether a reader that misses it has a default for it;
-    `declared_by` is the team that declared a change of meaning editorial.
+    `declared_by` is the team that declared a change of meaning editorial; `consumers` are the only ones that a change
+    of an effective view is about.
     """
 
     kind: str
@@ -43,6 +44,7 @@ class Change:
     subject: str | None = None
     has_default: bool = False
     declared_by: str | None = None
+    consumers: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:

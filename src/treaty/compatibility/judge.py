@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeAlias
 
 from semver import Version
 
@@ -21,6 +22,10 @@ from treaty.contracts.model import Contract, Form
 from treaty.contracts.versions import Bump, bump_between, next_version
 
 NO_GRADING = Grading()
+
+
+FurtherChanges: TypeAlias = Callable[[Contract, Contract], Iterable[Change]]
+"""Finds changes between two contracts beyond those of their diff."""
 
 
 class Plan(StrEnum):
@@ -172,6 +177,12 @@ def _with_text(item: Judged, text: str | None) -> Judged:
     return item if text is None else replace(item, message=f"{item.message}; {text}")
 
 
+def with_further(changes: Changes, further: Iterable[Change]) -> Changes:
+    """Return changes with others between the same contracts."""
+    items = sorted((*changes, *further), key=lambda change: change.sort_key)
+    return Changes(changes.before, changes.after, tuple(items))
+
+
 def judge_first(after: Contract, mode: Mode = DEFAULT_MODE) -> Verdict:
     """Judge the first version of a contract."""
     found = (*_owner_check(after), *_notation_checks((after,)))
@@ -314,12 +325,17 @@ def admit(
     mode: Mode = DEFAULT_MODE,
     grading: Grading = NO_GRADING,
     semantics: Semantics = Semantics.CONTRACT,
+    further: FurtherChanges | None = None,
 ) -> Verdict:
-    """Judge a candidate against its predecessor or, under a transitive mode, against all versions of the line."""
+    """Judge a candidate against its predecessor or, under a transitive mode, against all versions of the line.
+
+    `further` finds changes against the predecessor that depend on more than the two contracts, such as their consumers.
+    """
     before = predecessor(history, candidate) if history else None
     if before is None:
         return judge_first(candidate, mode)
-    verdict = judge(diff(before, candidate), mode, grading, semantics)
+    changes = diff(before, candidate)
+    verdict = judge(with_further(changes, further(before, candidate)) if further else changes, mode, grading, semantics)
     if not effective_mode(mode, before, candidate).is_transitive:
         return verdict
     line = _order(before).major

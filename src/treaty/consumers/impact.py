@@ -89,8 +89,20 @@ class BreakingChanges:
         for i, path in self._paths.items():
             self.by_path[path].add(i)
 
-    def effect_on(self, fields: tuple[FieldPath, ...]) -> tuple[Effect, tuple[Judged, ...]]:
-        """Return the effect on a reader of some fields, and the changes that cause it; never safe without fields."""
+    def effect_on(
+        self, fields: tuple[FieldPath, ...], consumer: str | None = None
+    ) -> tuple[Effect, tuple[Judged, ...]]:
+        """Return the effect on a reader of some fields, and the changes that cause it; never safe without fields.
+
+        A change of an effective view hits only the consumers that it names.
+        """
+        effect, changes = self._effect_on(fields)
+        concerned = tuple(one for one in changes if not one.change.consumers or consumer in one.change.consumers)
+        if any(one.change.consumers for one in concerned):
+            return Effect.HIT, concerned
+        return (effect if concerned else Effect.SAFE), concerned
+
+    def _effect_on(self, fields: tuple[FieldPath, ...]) -> tuple[Effect, tuple[Judged, ...]]:
         if not self.all:
             return Effect.SAFE, ()
         if not fields:
@@ -124,7 +136,10 @@ def breaking_changes(verdict: Verdict) -> tuple[Judged, ...]:
 def compute_impact(verdict: Verdict, subscriptions: Iterable[Subscription]) -> tuple[Impact, ...]:
     """Return the effect of a change on each subscription; one without declared fields is never safe."""
     changes = BreakingChanges(verdict)
-    impacts = [Impact(subscription, *changes.effect_on(subscription.fields)) for subscription in subscriptions]
+    impacts = [
+        Impact(subscription, *changes.effect_on(subscription.fields, subscription.consumer))
+        for subscription in subscriptions
+    ]
     return tuple(sorted(impacts, key=lambda impact: (URGENCY[impact.effect], impact.subscription.consumer)))
 
 
@@ -232,7 +247,10 @@ class _Trail:
         """Run the search."""
         dependents = [edge for edge in self._dependents(self._line) if dependent(edge) != self._line]
         consumers = [
-            Impact(edge.subscription, *self._changes.effect_on(edge.subscription.fields))
+            Impact(
+                edge.subscription,
+                *self._changes.effect_on(edge.subscription.fields, edge.subscription.consumer),
+            )
             for edge in dependents
             if isinstance(edge, Reads)
         ]

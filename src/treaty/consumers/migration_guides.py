@@ -40,7 +40,7 @@ class _GuideWriter:
 
     def guide(self, subscription: Subscription) -> Guide:
         """Return the guide of one subscription."""
-        effect, _ = self.changes.effect_on(subscription.fields)
+        effect, _ = self.changes.effect_on(subscription.fields, subscription.consumer)
         leaves = [(object_path, step) for object_path in self.path.objects for step in _leaves(object_path.back.walk())]
         read = [(leave, step) for leave, step in leaves if _is_read(step, subscription.fields)]
         fields = [self._field(step) for _, step in read]

@@ -49,7 +49,19 @@ class EffectiveContract:
     def values(self) -> tuple[EffectiveValue, ...]:
         """The inheritable values of the contract with their origins: its promises first, then its fields."""
         listed = [*_promises(self.contract), *_field_values(self.contract)]
-        return tuple(EffectiveValue(path, thaw(value), self._origin(path)) for path, value in listed)
+        values = [EffectiveValue(path, thaw(value), self._origin(path)) for path, value in listed]
+        return (*values, *self._data_policies())
+
+    def _data_policies(self) -> Iterator[EffectiveValue]:
+        """Yield the parts of all data policies that bind the contract: they add up."""
+        for stated in (self.own, *self.policies):
+            policy = stated.treaty.data_policy
+            origin = None if stated is self.own else f"{stated.id} {stated.version}"
+            parts: list[tuple[str, Any]] = [(rule.path, rule) for rule in policy.rules] if policy else []
+            parts += [("data_policy.purposes", ", ".join(policy.purposes))] if policy and policy.purposes else []
+            parts += [("data_policy.residency", policy.residency)] if policy and policy.residency else []
+            parts += [("data_policy.retention", policy.retention)] if policy and policy.retention else []
+            yield from (EffectiveValue(path, str(value), origin) for path, value in parts)
 
     def _origin(self, path: str) -> str | None:
         """Return the origin of a value: its own, or that of the field that was inherited as a whole."""

@@ -8,10 +8,12 @@ from typing import Any
 
 from treaty.compatibility import Change, Direction, describe
 from treaty.compatibility.diff import object_changes
-from treaty.compatibility.kinds import KINDS
+from treaty.compatibility.kinds import KINDS, kind_for
+from treaty.compatibility.kinds.data_policy import mask_weakened
 from treaty.compatibility.kinds.meaning import field_classification_changed
 from treaty.compatibility.kinds.objects import primary_key_changed
 from treaty.compatibility.terms import CONTRACT_TERMS
+from treaty.compatibility.terms.data_policies import mask_rules
 from treaty.compatibility.terms.service_levels import compare_levels, level_name, parse_level
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
@@ -20,10 +22,13 @@ from treaty.contracts.versions import Bump
 from treaty.governance.effective import INHERITED_BLOCKS, effective_contract, policy_key, required_object
 from treaty.governance.policy_chain import is_policy
 from treaty.governance.policy_rules import VIOLATED, find_breaches
+from treaty.policy.strictness import strictness
 
 _WEAKER = frozenset({Direction.LOOSENED, Direction.REMOVED, Direction.REPLACED})
 INHERITED = frozenset(f"contract.{name}" for name in INHERITED_BLOCKS)
 """Contract terms that children inherit; service levels and objects have ways of their own."""
+
+_LIMITS = frozenset({"data_policy.purposes", "data_policy.residency", "data_policy.retention"})
 
 _RANK = {label: rank for rank, label in enumerate(("public", "internal", "confidential", "restricted"))}
 _RANK |= {"pii: false": 0, "pii: true": 1}
@@ -69,7 +74,8 @@ def _against(child: Contract, policy: Contract) -> Iterator[Violation]:
     name = f"{policy.id} {policy.version}"
     if policy.owners and not child.owners:
         yield Violation(name, "owner_missing", "owners", "the contract has no owner")
-    for change in (*_levels(child, policy), *_promises(child, policy), *_objects(child, policy)):
+    found = (*_levels(child, policy), *_promises(child, policy), *_objects(child, policy), *_data_policy(child, policy))
+    for change in found:
         yield Violation(name, change.kind, change.path, describe(change))
 
 
@@ -96,6 +102,24 @@ def _promises(child: Contract, policy: Contract) -> Iterator[Change]:
                 )
                 subject = difference.subject or term.name.rpartition(".")[2]
                 yield Change(kind.id, difference.direction, difference.before, difference.after, subject=subject)
+
+
+def _data_policy(child: Contract, policy: Contract) -> Iterator[Change]:
+    """Compare the parts of the data policy that both state: the stricter one holds, so a weaker one misleads."""
+    rules, own_rules = mask_rules(policy), mask_rules(child)
+    for path in sorted(rules.keys() & own_rules.keys()):
+        required, own = rules[path], own_rules[path]
+        weaker = strictness(own.mask) < strictness(required.mask) or not {*own.clear_for} <= {*required.clear_for}
+        if weaker:
+            yield Change(mask_weakened.id, Direction.LOOSENED, str(required), str(own), subject=path)
+    for term in CONTRACT_TERMS:
+        stated = (term.read(policy), term.read(child)) if term.name in _LIMITS else ()
+        if None in stated or not stated:
+            continue
+        for difference in term.compare(*stated):
+            if difference.direction is not Direction.TIGHTENED:
+                kind = kind_for(term.name, Direction.LOOSENED).id
+                yield Change(kind, Direction.LOOSENED, difference.before, difference.after, subject=difference.subject)
 
 
 def _objects(child: Contract, policy: Contract) -> Iterator[Change]:

@@ -129,6 +129,11 @@ class EffectiveView:
         return tuple(field for field in self.fields if field.decision.is_served)
 
     @property
+    def row_reasons(self) -> tuple[str, ...]:
+        """The rules on rows in words."""
+        return (*(rule.reason for rule in self.regions), *(rule.reason for rule in self.retention))
+
+    @property
     def key_names(self) -> tuple[str, ...]:
         """The names of the keys that masking needs, sorted."""
         masks = [field.mask for field in self.served if field.mask and field.mask.method.needs_key]

@@ -45,7 +45,8 @@ def affected_by(
     changes, way = BreakingChanges(verdict), ConsumerSteps(verdict)
     consumers = []
     for subscription in _readers(before, declared):
-        effect, hits = changes.effect_on(subscription.subscription.fields)
+        reader = subscription.subscription
+        effect, hits = changes.effect_on(reader.fields, reader.consumer)
         consumers.append(_consumer(subscription, effect, hits, way.steps(hits, subscription.subscription.fields)))
     for document, upstream in _made_from(before, documents):
         fields = _edge(document, upstream, before).used_fields

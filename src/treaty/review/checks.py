@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from treaty.compatibility import Change, Verdict, admit, diff, judge
-from treaty.compatibility.judge import excuse
+from treaty.compatibility.judge import FurtherChanges, excuse
 from treaty.compatibility.kinds import KINDS
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
@@ -33,8 +33,11 @@ class CheckResult:
     older: int = 0
 
 
-def judge_pair(pair: Pair, rules: Rules) -> Verdict | None:
-    """Judge a contract against its history in the base; None for a removed contract and a new foreign schema."""
+def judge_pair(pair: Pair, rules: Rules, further: FurtherChanges | None = None) -> Verdict | None:
+    """Judge a contract against its history in the base; None for a removed contract and a new foreign schema.
+
+    `further` finds changes that depend on more than the two contracts.
+    """
     before, after = pair.before, pair.after
     if after is None:
         return None
@@ -42,7 +45,8 @@ def judge_pair(pair: Pair, rules: Rules) -> Verdict | None:
         return judge(diff(before.contract, after.contract), rules.mode, rules.grading) if before else None
     if before is not None and before.contract == after.contract:
         return judge(diff(before.contract, after.contract), rules.mode, rules.grading)
-    verdict = admit([version.contract for version in pair.history], after.contract, rules.mode, rules.grading)
+    history = [version.contract for version in pair.history]
+    verdict = admit(history, after.contract, rules.mode, rules.grading, further=further)
     if is_lifecycle_step(verdict):
         return _without_version_checks(verdict)
     if verdict.admissible:
@@ -191,7 +195,7 @@ def children_in_breach(
         return
     place = DocumentPlaces(policy).key("version")
     for document in documents:
-        if not _is_below(document.contract, policy.contract.id, policies, rules):
+        if not is_below(document.contract, policy.contract.id, policies, rules):
             continue
         known = {term.message for term in find_weakened_terms(document.contract, (before,))} if before else set()
         violations = [
@@ -212,7 +216,7 @@ def _from_when(policy: Contract) -> str:
     return f"{text} from {policy.treaty.effective_from}" if policy.treaty.effective_from else text
 
 
-def _is_below(contract: Contract, policy: str, policies: Mapping[str, FoundPolicy], rules: Rules) -> bool:
+def is_below(contract: Contract, policy: str, policies: Mapping[str, FoundPolicy], rules: Rules) -> bool:
     """Return whether a contract inherits from a policy, through its parents or by default."""
     if policy in rules.default_policies.policies_for(contract.id, contract.domain) and contract.id != policy:
         return True

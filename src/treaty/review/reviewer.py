@@ -23,6 +23,7 @@ from treaty.review.checks import (
     removal_finding,
 )
 from treaty.review.context import RegistrySession, ReviewContext, build_context, find_related
+from treaty.review.effective_views import find_view_changes
 from treaty.review.pairing import Pair, ReadChange, pairs_of, read_touched
 from treaty.review.report import Affected, ContractReview, ContractState, RegistryAnswer, Review, Section
 from treaty.review.subscriptions import review_subscriptions
@@ -53,7 +54,7 @@ def _review_pair(pair: Pair, context: ReviewContext) -> ContractReview:
 
 def _review_present(pair: Pair, after: Document, context: ReviewContext) -> ContractReview:
     rules, before, contract = context.rules, pair.before, after.contract
-    verdict = judge_pair(pair, rules)
+    verdict = judge_pair(pair, rules, find_view_changes(context))
     answer = context.registry.answer_for(pair)
     broken = check_compatibility(pair, verdict, rules) if verdict else apply_project_waivers((), contract.id, rules)
     bound = apply_project_waivers(_policy(pair, after, context), contract.id, rules)

@@ -12,6 +12,7 @@ from treaty.cli.shared_options import RegistryCall, with_shared_options
 
 if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
+    from treaty.policy import EffectiveView
     from treaty.registry.model import DocumentAnswer, EffectiveAnswer
 
 
@@ -41,18 +42,46 @@ def show(
     effective: Annotated[
         bool, typer.Option("--effective", help="Include what it inherits from its policies, with the origins.")
     ] = False,
+    consumer: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="CONSUMER",
+            help="Explain what this consumer may read of each field, and by which rule.",
+            show_default=False,
+        ),
+    ] = None,
+    region: Annotated[
+        str | None,
+        typer.Option(
+            "--region",
+            metavar="REGION",
+            help="With --for, the region in which the rows are served. Default: none.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Show one version of a contract.
 
     Prints its status, owners, lines, consumers, dates and fields, or with --as the document. --now shows it at another
-    time. With --effective, prints each value that it states or inherits and where it comes from.
+    time. With --effective, prints each value that it states or inherits and where it comes from. With --for, prints
+    the effective view of a consumer: each field with the decision, its rule and the contract or policy that states it.
     """
+    if consumer is not None and (effective or form is not None):
+        raise typer.BadParameter("--for explains the view of a consumer; use it without --effective and --as")
+    if region is not None and consumer is None:
+        raise typer.BadParameter("--region is a part of the view of a consumer; add --for CONSUMER")
     if effective and form is DocumentForm.GIVEN:
         raise typer.BadParameter("--effective is computed, so there is no document as it was given; use --as odcs")
     with call.open() as opened:
         time = parse_time(now)
         registry = opened if time is None else opened.at(time)
         document = _find(registry, contract, version)
+        if consumer is not None:
+            from treaty.registry.consumer_views import find_consumer_view
+
+            _print_view(find_consumer_view(registry, document, consumer, region), call)
+            return
         if effective:
             answer = registry.effective(document.contract, document.version)
             if form is None:
@@ -75,6 +104,18 @@ def show(
         render_contract_view(console, view)
     if page.next is not None:
         typer.echo(f"more consumers: treaty consumer list --contract {document.contract}")
+
+
+def _print_view(consumer_view: EffectiveView, call: RegistryCall) -> None:
+    from treaty.cli.render.console import print_to_console
+    from treaty.cli.render.effective_views import render_effective_view, view_as_data
+    from treaty.cli.render.output import print_data
+
+    if call.is_json:
+        print_data(view_as_data(consumer_view))
+        return
+    with print_to_console() as console:
+        render_effective_view(console, consumer_view)
 
 
 def _print_effective(answer: EffectiveAnswer, call: RegistryCall) -> None:

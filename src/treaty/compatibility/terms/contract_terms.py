@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from treaty.compatibility.changes import Direction
-from treaty.compatibility.terms import guarantees, quality_rules, service_levels
+from treaty.compatibility.terms import data_policies, guarantees, quality_rules, service_levels
 from treaty.compatibility.terms.annotations import (
     UniqueNames,
     custom_metadata,
@@ -167,6 +167,14 @@ def _new_parts(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]
     return sorted(key for key in after.keys() - before.keys() if key.startswith(_PARTS))
 
 
+_POLICY_BLOCK = frozenset({"data_policy"})
+_DATA_POLICY = (
+    Term("data_policy.masks", data_policies.mask_rules, keyed(data_policies.compare_rules), _POLICY_BLOCK),
+    Term("data_policy.purposes", data_policies.allowed_purposes, data_policies.compare_purposes, _POLICY_BLOCK),
+    Term("data_policy.residency", data_policies.residency, data_policies.compare_residency, _POLICY_BLOCK),
+    Term("data_policy.retention", data_policies.row_retention, data_policies.compare_retention, _POLICY_BLOCK),
+)
+
 CONTRACT_TERMS: tuple[Term, ...] = (
     Term("contract.id", lambda contract: contract.id, swapped),
     Term("sla", _levels, keyed(service_levels.compare_levels)),
@@ -186,6 +194,7 @@ CONTRACT_TERMS: tuple[Term, ...] = (
     Term("contract.event_meaning", _event("meaning"), replaced, frozenset({"event"})),
     Term("contract.owners", _owners, keyed(replaced), frozenset({"owners"})),
     _block("visibility", guarantees.visibility),
+    *_DATA_POLICY,
     Term("contract.servers", _servers, keyed(replaced)),
     Term("contract.description", _descriptions, keyed(replaced)),
     Term("definition", definitions, keyed(alternatives)),

@@ -35,6 +35,7 @@ from treaty.registry.documents import PreparedDocument
 from treaty.registry.model import ChangeAnswer, DiffAnswer
 from treaty.registry.report import CompatibilityIssue, CompatibilityReport, report_on
 from treaty.registry.rules import RegistryRules
+from treaty.registry.service.effective_views import find_view_changes
 from treaty.registry.service.policies import (
     Child,
     WeakenedTerm,
@@ -169,7 +170,8 @@ def judge(
         before = versions.predecessor(connection, contract.id, version.major if version else -1)
     policies = policies_above(connection, sight, contract, rules.default_policies, today)
     mode = effective_mode(mode, *policies)
-    verdict = admit(_history(connection, candidate, before, mode), contract, mode, rules.grading)
+    further = find_view_changes(connection, sight, rules, today)
+    verdict = admit(_history(connection, candidate, before, mode), contract, mode, rules.grading, further=further)
     if not verdict.admissible:
         verdict = excuse(verdict, _waived_changes(connection, rules, verdict, today))
     held = tuple(weakened_terms(connection, contract, policies, today)) if policies else ()

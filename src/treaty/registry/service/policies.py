@@ -90,11 +90,22 @@ def children_in_breach(
     connection: Connection, sight: Sight, policy: Contract, defaults: DefaultPolicies
 ) -> list[Child]:
     """Return the contracts below a policy, at any depth or by default, that violate it."""
-    children = _children(connection, policy, defaults)
+    children = (
+        Child(contract.id, version.version, version.teams, find_weakened_terms(contract, (policy,)))
+        for contract, version in _lines_below(connection, policy, defaults)
+    )
     return [child for child in children if child.violations and sight.sees(child.contract)]
 
 
-def _children(connection: Connection, policy: Contract, defaults: DefaultPolicies) -> Iterator[Child]:
+def lines_below(connection: Connection, policy: Contract, defaults: DefaultPolicies) -> Iterator[Contract]:
+    """Yield the newest version of each line in use below a policy, at any depth or by default."""
+    for contract, _ in _lines_below(connection, policy, defaults):
+        yield contract
+
+
+def _lines_below(
+    connection: Connection, policy: Contract, defaults: DefaultPolicies
+) -> Iterator[tuple[Contract, StoredVersion]]:
     if not is_policy(policy):
         return
     seen = {policy.id}
@@ -107,8 +118,7 @@ def _children(connection: Connection, policy: Contract, defaults: DefaultPolicie
             seen.add(name)
             pending.append(name)
             for line in _live_heads(connection, name):
-                child = versions.contract_of(connection, line)
-                yield Child(name, line.version, line.teams, find_weakened_terms(child, (policy,)))
+                yield versions.contract_of(connection, line), line
 
 
 def _default_children(connection: Connection, policy: str, defaults: DefaultPolicies) -> list[str]:
