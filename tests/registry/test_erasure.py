@@ -15,6 +15,8 @@ from treaty.observability.measures import Measure
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
 from treaty.registry.rules import Approval, CheckpointRules, RegistryRules
 from treaty.registry.service.checkpoints import publish_checkpoint
+from treaty.schema_registry.subjects import Subject
+from treaty.schema_registry.usage import UsageRecorder
 from treaty.server.authenticator import Authenticator
 from treaty.server.settings import AccessSettings
 
@@ -45,6 +47,9 @@ def backend(open_backend: Callable[[RegistryRules], Backend], tmp_path: Path) ->
     backend.local.access.revoke_token(token.id)
     registry.access.create_token("ci", role="viewer")
     registry.measures.record([Measure("orders", "rows", backend.clock.now, 12)])
+    usage = UsageRecorder(backend.database)
+    usage.count_read(NAME, Subject(".", "orders-value"), 1, backend.clock.now.date())
+    usage.flush()
     sessions = Authenticator(backend.database, AccessSettings()).sessions
     sessions.begin(PERSON)
     publish_checkpoint(backend.local.context)
@@ -82,6 +87,7 @@ def test_an_erased_name_is_nowhere_and_the_log_is_whole(backend: Backend) -> Non
     declined = next(one for one in access.audit().items if one.action == "proposal.decline")
     assert (declined.actor, declined.details["proposed_by"]) == ("otto", shown)
     assert any(one.headline.startswith(shown) for one in backend.local.activity().items)
+    assert shown in texts(backend).splitlines()  # the client of a schema
     assert any(f"was revoked by {shown}" in one.headline for one in backend.local.notices.notices().items)
 
 

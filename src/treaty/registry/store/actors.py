@@ -18,6 +18,7 @@ from treaty.registry.store.tables import (
     id_of_actor,
     notices,
     proposals,
+    schema_usage,
     sessions,
     tokens,
 )
@@ -96,20 +97,22 @@ def count_traces(connection: Connection, names: Mapping[str, str]) -> Traces:
     """Count the entries and rows that refer to an actor, and the notices and sessions that contain the name."""
     ids = list(names.values())
     kept = [table for table in METADATA.sorted_tables if table not in (audit, sessions)]
-    rows = sum(_count(connection, table, ids) for table in kept)
+    rows = sum(_count(connection, table, ids) for table in kept) + _count_clients(connection, names)
     named = sum(1 for _ in _notices_with(connection, names))
     return Traces(_count(connection, audit, ids), rows, named, _count(connection, sessions, ids))
 
 
 def erase(transaction: Transaction, names: Mapping[str, str]) -> None:
-    """Erase names: their rows in the table of actors, the texts of notices, and sessions."""
+    """Erase names: their rows in the table of actors, the texts of notices, clients of schemas, and sessions."""
     connection = transaction.connection
     for row in list(_notices_with(connection, names)):
         values = {"headline": row["headline"], "details": row["details"]}
         transaction.write(update(notices).where(notices.c.seq == row["seq"]).values(values))
     ids = list(names.values())
     transaction.write(delete(sessions).where(or_(sessions.c.name.in_(ids), sessions.c.identity.in_(ids))))
-    for identity in names.values():
+    for name, identity in names.items():
+        words = f"{ERASED}{identity}"
+        transaction.write(update(schema_usage).where(schema_usage.c.client == name).values(client=words))
         transaction.update(actors, {"id": identity}, {"name": None, "salt": None, "erased_at": transaction.now})
     transaction.forget_actors(names)
 
@@ -120,6 +123,12 @@ def _count(connection: Connection, table: Table, ids: list[str]) -> int:
         return 0
     refers = or_(*(column.in_(ids) for column in columns))
     return int(connection.execute(select(func.count()).select_from(table).where(refers)).scalar_one())
+
+
+def _count_clients(connection: Connection, names: Mapping[str, str]) -> int:
+    """Count the uses of schemas by clients that signed in with a name."""
+    query = select(func.count()).select_from(schema_usage).where(schema_usage.c.client.in_(names))
+    return int(connection.execute(query).scalar_one())
 
 
 def _notices_with(connection: Connection, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
