@@ -201,6 +201,8 @@ def refuse_if_ended(connection: Connection, binding: StoredSubject | None) -> No
     head = versions.highest(connection, binding.contract) if binding and binding.contract else None
     if head is None or head.status not in (*_ENDED, Status.DRAFT):
         return
+    if head.status is Status.DRAFT and not versions.has_released_version(connection, head.line):
+        return  # a line of drafts, which may be long
     status = status_of_line(versions.versions_in_line(connection, head.line))
     if status in _ENDED:
         raise not_permitted(f"The contract {head.line} is {status}; its subject takes no new schemas.")

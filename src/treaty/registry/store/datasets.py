@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select, tuple_
+from sqlalchemy import Connection, Select, bindparam, delete, insert, select, tuple_
 
 from treaty.contracts.versions import Line
 from treaty.observability.dataset_names import DatasetName, NamedDataset
@@ -13,6 +13,12 @@ from treaty.registry.store.tables import datasets, in_batches
 from treaty.registry.store.transaction import Transaction
 
 _D = datasets.c
+
+# Statements of every registration: built once, because building one costs more than executing it.
+_IN_LINE = (_D.contract == bindparam("line_contract")) & (_D.major == bindparam("line_major"))
+_DECLARED: Select[Any] = select(datasets).where(_IN_LINE, _D.declared)
+_DELETE_DECLARED = delete(datasets).where(_IN_LINE, _D.declared)
+_DELETE_NAMED = delete(datasets).where(_IN_LINE, tuple_(_D.namespace, _D.name).in_(bindparam("names", expanding=True)))
 
 
 class LineObject(NamedTuple):
@@ -25,16 +31,14 @@ class LineObject(NamedTuple):
 def replace_declared(transaction: Transaction, line: Line, named: Iterable[NamedDataset]) -> None:
     """Store the datasets that the servers of a line's newest version name."""
     after = {one.dataset: one.object for one in named}
-    in_line = (_D.contract == line.contract) & (_D.major == line.major)
-    before = {
-        DatasetName(row.namespace, row.name): row.object
-        for row in transaction.read(select(datasets).where(in_line, _D.declared))
-    }
+    key = {"line_contract": line.contract, "line_major": line.major}
+    before = {DatasetName(row.namespace, row.name): row.object for row in transaction.read(_DECLARED, key)}
     if before == after:
         return
-    transaction.write(delete(datasets).where(in_line, _D.declared))
+    if before:
+        transaction.write(_DELETE_DECLARED, key)
     for some in in_batches(sorted(after)):  # a run may have named them before
-        transaction.write(delete(datasets).where(in_line, tuple_(_D.namespace, _D.name).in_(some)))
+        transaction.write(_DELETE_NAMED, {**key, "names": [tuple(name) for name in some]})
     rows = [_row(dataset, line, named_object, is_declared=True) for dataset, named_object in after.items()]
     if rows:
         transaction.write(insert(datasets), rows)

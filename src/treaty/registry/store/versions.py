@@ -62,6 +62,12 @@ _NEWEST = (_V.major.desc(), _V.minor.desc(), _V.patch.desc())
 # Statements of every registration or read: built once, because building one costs more than executing it.
 _OF_CONTRACT: Select[Any] = select(*_SUMMARY).where(_V.contract == bindparam("contract"))
 _HIGHEST = _OF_CONTRACT.order_by(*_NEWEST).limit(1)
+_OF_LINE = _OF_CONTRACT.where(_V.major == bindparam("major")).order_by(*_NEWEST)
+_RELEASED = (
+    select(_V.seq)
+    .where(_V.contract == bindparam("contract"), _V.major == bindparam("major"), _V.status != Status.DRAFT.value)
+    .limit(1)
+)
 _PREDECESSOR = _OF_CONTRACT.order_by((_V.major == bindparam("major")).desc(), *_NEWEST).limit(1)
 _VERSION = _OF_CONTRACT.where(
     _V.major == bindparam("major"), _V.minor == bindparam("minor"), _V.patch == bindparam("patch")
@@ -171,8 +177,13 @@ def highest(connection: Connection, contract: str) -> StoredVersion | None:
 
 def versions_in_line(connection: Connection, line: Line) -> list[StoredVersion]:
     """Return the versions of a line, the highest first."""
-    statement = _select_versions_of(line.contract).where(_V.major == line.major)
-    return _fetch_versions(connection, statement.order_by(*_NEWEST))
+    return _fetch_versions(connection, _OF_LINE, {"contract": line.contract, "major": line.major})
+
+
+def has_released_version(connection: Connection, line: Line) -> bool:
+    """Return whether a line has versions that are not drafts."""
+    keys = {"contract": line.contract, "major": line.major}
+    return connection.execute(_RELEASED, keys).first() is not None
 
 
 def heads_of_other_lines(connection: Connection, contract: str, major: int) -> list[StoredVersion]:
@@ -322,9 +333,11 @@ def _fetch_version(
     return None if row is None else _version_from_row(row, day_of(connection))
 
 
-def _fetch_versions(connection: Connection, statement: Select[Any]) -> list[StoredVersion]:
+def _fetch_versions(
+    connection: Connection, statement: Select[Any], parameters: Mapping[str, Any] | None = None
+) -> list[StoredVersion]:
     day = day_of(connection)
-    return [_version_from_row(row, day) for row in connection.execute(statement)]
+    return [_version_from_row(row, day) for row in connection.execute(statement, parameters)]
 
 
 def _version_from_row(row: Row[Any], day: date) -> StoredVersion:
