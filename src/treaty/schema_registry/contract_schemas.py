@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -15,6 +16,7 @@ from treaty.contracts.odcs import LATEST_API_VERSION
 from treaty.contracts.values import FrozenMap, freeze
 from treaty.errors import InvalidDocument, NoContract
 from treaty.formats.nearby_files import NearbyFiles
+from treaty.formats.notes import NOTE_KEY
 from treaty.formats.supported_formats import get_format
 from treaty.schema_registry import avro_schemas
 from treaty.schema_registry.model import ParsedSchema, SchemaType, all_references
@@ -77,6 +79,21 @@ def write_schema(contract: Contract, stream: Stream) -> ParsedSchema:
     """Write the object of a stream in the format of the stream."""
     only = replace(contract, objects=tuple(item for item in contract.schema if item.name == stream.object))
     return parse_schema(stream.type, get_format(_FORMATS[stream.type]).write(only).text)
+
+
+def without_notes(schema: ParsedSchema) -> ParsedSchema:
+    """Return a schema without the notes for those who read it back as a contract: they change with every version."""
+    if schema.type is SchemaType.PROTOBUF:
+        return schema
+    return parse_schema(schema.type, json.dumps(_strip_notes(json.loads(schema.text)), ensure_ascii=False))
+
+
+def _strip_notes(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_strip_notes(one) for one in node]
+    if isinstance(node, Mapping):
+        return {key: _strip_notes(value) for key, value in node.items() if key != NOTE_KEY}
+    return node
 
 
 @lru_cache(MAX_CACHED_OBJECTS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -14,7 +13,6 @@ from treaty.contracts import document_of
 from treaty.contracts.model import Contract, Field, Form
 from treaty.contracts.versions import Bump, next_version
 from treaty.errors import Conflict, InvalidDocument, Unavailable
-from treaty.formats.notes import NOTE_KEY
 from treaty.governance.lifecycle import Status
 from treaty.registry.documents import PreparedDocument, prepare
 from treaty.registry.service.affected_consumers import find_affected
@@ -33,6 +31,7 @@ from treaty.schema_registry.contract_schemas import (
     follow_schema,
     read_objects,
     streams_of,
+    without_notes,
     write_schema,
 )
 from treaty.schema_registry.errors import SchemaRegistryError, not_permitted
@@ -220,7 +219,7 @@ def write_subjects(transaction: Transaction, actor: str, candidate: PreparedDocu
         return
     for stream in streams_of(contract):
         try:
-            schema = _without_notes(write_schema(contract, stream))
+            schema = without_notes(write_schema(contract, stream))
         except InvalidDocument as error:
             raise InvalidDocument(f"the schema of the topic {stream.topic!r} cannot be written: {error}") from None
         subject = stream.subject(schema)
@@ -298,21 +297,6 @@ def _field_shape(field: Field) -> tuple[Any, ...]:
     children = [(mark, _field_shape(child)) for mark, child in field.children]
     default = field.treaty.get("default")
     return field.name, field.type, bool(field.required), field.enum, default, inside, children
-
-
-def _without_notes(schema: ParsedSchema) -> ParsedSchema:
-    """Return a schema without the notes for those who read it back as a contract: they change with every version."""
-    if schema.type is SchemaType.PROTOBUF:
-        return schema
-    return parse_schema(schema.type, json.dumps(_strip(json.loads(schema.text)), ensure_ascii=False))
-
-
-def _strip(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_strip(one) for one in node]
-    if isinstance(node, Mapping):
-        return {key: _strip(value) for key, value in node.items() if key != NOTE_KEY}
-    return node
 
 
 def _with_namespace_of(latest: ParsedSchema | None, schema: ParsedSchema) -> ParsedSchema:

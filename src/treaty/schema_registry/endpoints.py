@@ -15,7 +15,7 @@ from treaty.errors import InvalidDocument, NotAllowed, Unavailable
 from treaty.registry.store.subjects import Kept
 from treaty.schema_registry.configuration import LEVEL
 from treaty.schema_registry.errors import SchemaRegistryError
-from treaty.schema_registry.model import Reference, SchemaType
+from treaty.schema_registry.model import ParsedSchema, Reference, SchemaType
 from treaty.schema_registry.schema_loader import SchemaRequest
 from treaty.schema_registry.service import SchemaRegistry
 from treaty.schema_registry.subject_versions import FoundVersion
@@ -105,6 +105,11 @@ class RemoteRegistry:
         body = {**_body(record), "id": record.id, "version": record.version}
         return int(self._send("POST", f"/subjects/{_escape(record.subject)}/versions", body)["id"])
 
+    def register_schema(self, subject: str, schema: ParsedSchema) -> int:
+        """Register a schema under a subject, unless it is known there, and return its id."""
+        body = {"schema": schema.text, "schemaType": str(schema.type)}
+        return int(self._send("POST", f"/subjects/{_escape(subject)}/versions", body)["id"])
+
     def delete(self, subject: str, number: int) -> None:
         """Delete a version, but not permanently."""
         self._send("DELETE", f"/subjects/{_escape(subject)}/versions/{number}", None)
@@ -185,6 +190,11 @@ class LocalRegistry:
     def register(self, record: VersionRecord) -> int:
         """Register a version with its number and id, and return the id."""
         return self._registry.register(parse_subject(record.subject), _request(record)).schema.id
+
+    def register_schema(self, subject: str, schema: ParsedSchema) -> int:
+        """Register a schema under a subject, unless it is known there, and return its id."""
+        request = SchemaRequest(schema.type, schema.text)
+        return self._registry.register(parse_subject(subject), request).schema.id
 
     def delete(self, subject: str, number: int) -> None:
         """Delete a version, but not permanently."""

@@ -47,6 +47,7 @@ def erase(
 
     with requires_extra("spark"):
         from treaty.cli.pipeline_project import open_project, require_table_catalog
+        from treaty.cli.sink_environment import sink_environment
         from treaty.cli.spark_session import deferred_session, spark_options
         from treaty.pipeline.erasure import ErasureRequest, erase_key
         from treaty.pipeline.run import RunEnvironment
@@ -56,7 +57,9 @@ def erase(
     secrets = opened.settings.secrets
     spark = spark_options(opened.settings.spark(), master, remote)
     catalog = require_table_catalog(opened.settings, spark)
-    environment = RunEnvironment(jdbc_password=secrets.jdbc_password, hash_secret=secrets.hash_secret)
+    environment = RunEnvironment(
+        jdbc_password=secrets.jdbc_password, hash_secret=secrets.hash_secret, sinks=sink_environment(opened)
+    )
     contracts = dict(opened.contracts.by_line)
 
     def perform(*, changes: bool) -> Erasure:

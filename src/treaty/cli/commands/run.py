@@ -149,6 +149,7 @@ def _run(
     """Run once, or repeatedly until a run fails or the user interrupts; return the last summary."""
     from treaty.cli.render.plain_text import printable
     from treaty.cli.run_lineage import lineage_events
+    from treaty.cli.sink_environment import sink_environment
     from treaty.pipeline.plan import plan
     from treaty.pipeline.run import RunEnvironment, run_project
     from treaty.pipeline.run.registry_records import record_lineage, record_measures
@@ -156,7 +157,11 @@ def _run(
 
     secrets = opened.settings.secrets
     environment = RunEnvironment(
-        _step_listener(progress), _lock_listener(progress), secrets.jdbc_password, secrets.hash_secret
+        _step_listener(progress),
+        _lock_listener(progress),
+        secrets.jdbc_password,
+        secrets.hash_secret,
+        sink_environment(opened),
     )
     by_line = dict(opened.contracts.by_line)
     planned = plan(opened.project, by_line)

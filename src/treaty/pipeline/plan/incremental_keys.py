@@ -82,7 +82,7 @@ def publication_key(
     keys: Mapping[str, tuple[str, ...]],
 ) -> Computation:
     """Return how a publication is computed: by a key of one of its inputs that all inputs and the output have."""
-    if publication.form is not Form.TABLE:
+    if publication.form in _FULL_FORMS:
         return FullOnly(_FULL_FORMS[publication.form])
     if publication.delay is not None:
         return FullOnly("delayed rows become visible with time, even without new data")

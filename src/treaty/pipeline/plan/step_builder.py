@@ -125,6 +125,8 @@ class PlanContext:
 
 _LOCATION_KEYS = frozenset({"pattern", "url", "table", "column", "user"})
 """Keys that say where a source is and do not change the meaning of its rows."""
+_SENDING_KEYS = frozenset({"topic"})
+"""Keys that say where rows are sent and do not change the rows of the table."""
 BuiltStep = tuple[Step, Lineage]
 
 
@@ -214,7 +216,7 @@ def publication_step(context: PlanContext, publication: Publication) -> BuiltSte
         contract,
         tuple(tables[name] for name in reads),
         *_computed(computation, tables),
-        step_digest(publication, texts, contract, context.project.folder, frozenset()),
+        step_digest(publication, texts, contract, context.project.folder, _SENDING_KEYS),
         (StepQuery(publication.sql, reads),) if publication.sql else (),
     )
     return step, lineage(query) if query is not None else _lineage_by_name(context, publication, publication.inputs)

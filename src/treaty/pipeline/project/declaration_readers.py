@@ -33,6 +33,7 @@ from treaty.pipeline.project.document import (
     resolve_path,
 )
 from treaty.pipeline.project.mapping_reader import MappingReader, list_choices
+from treaty.pipeline.project.topic_reader import read_topic
 from treaty.suggestions import did_you_mean, similar_names
 
 SOURCE_KEYS = ("name", "contract", "files", "format", "options", "jdbc", "identity", "count_by")
@@ -182,7 +183,7 @@ def read_product(document: Document) -> Product:
     return product
 
 
-PUBLICATION_KEYS = ("name", "contract", "from", "sql", "redact", "delay", "as", "feed", "table")
+PUBLICATION_KEYS = ("name", "contract", "from", "sql", "redact", "delay", "as", "feed", "topic", "table")
 DELAY_KEYS = ("by", "for")
 FEED_KEYS = ("folder", "format", "files")
 FEED_FORMATS = (Format.CSV, Format.JSONL, Format.PARQUET)
@@ -215,6 +216,7 @@ def read_publication(document: Document) -> Publication:
         delay=_delay(entry),
         form=form,
         feed=_feed(document, form),
+        topic=read_topic(document, form, line),
         at=document.at,
     )
 

@@ -182,6 +182,7 @@ class Form(StrEnum):
     TABLE = "table"
     VIEW = "view"
     FEED = "feed"
+    TOPIC = "topic"
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,41 @@ class Feed:
     folder: str
     format: Format
     files: int = 1
+
+
+class ValueFormat(StrEnum):
+    """The format of the values of a topic."""
+
+    JSON = "json"
+    AVRO = "avro"
+    PROTOBUF = "protobuf"
+
+
+class Records(StrEnum):
+    """What the records of a topic are."""
+
+    UPSERTS = "upserts"
+    """The current row of each key; a deleted key gets a tombstone. The topic is compacted."""
+    STREAM = "stream"
+    """Every change of a row, in the order in which runs published it; nothing is ever replaced."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A Kafka topic that the changes of a publication are sent to."""
+
+    name: str
+    bootstrap: str
+    value: ValueFormat = ValueFormat.JSON
+    records: Records | None = None
+    """None: a stream if the key of the contract contains its sequence, so that no row is ever replaced."""
+    partitions: int = 1
+    replication: int | None = None
+    """The replication factor with which the topic is created; None: that of the broker."""
+    security: Mapping[str, str] = EMPTY
+    """By setting of the connection: the environment variable with its value."""
+    schema_registry: str | None = None
+    """The address of a schema registry; None: that of the project's registry."""
 
 
 @dataclass(frozen=True)
@@ -207,6 +243,7 @@ class Publication:
     delay: Delay | None = None
     form: Form = Form.TABLE
     feed: Feed | None = None
+    topic: Topic | None = None
     at: str = ""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from treaty.errors import TreatyError
 from treaty.pipeline.layers.audit import Audit, Keys, Written, audit
 from treaty.pipeline.layers.publications import (
     Outgoing,
@@ -34,7 +35,7 @@ from treaty.pipeline.run.changes import (
 from treaty.pipeline.run.step_context import Phase, StepContext
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.run.template import BranchStep, LayerStep
-from treaty.pipeline.sinks import SINKS, Consignment
+from treaty.pipeline.sinks import SINKS, Consignment, Published
 from treaty.pipeline.tables import CURRENT_OUTCOMES, OUTCOME, Staged, table_properties, with_comments
 from treaty.pipeline.tables.ddl import create_view, view_stamp
 from treaty.pipeline.tables.view_states import record_view_state, view_states
@@ -117,11 +118,23 @@ class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
         stamp = self.current_run.stamp(self.table)
         if sink is None or stamp is None or not summary.outcome.is_good:
             return summary
-        consignment = Consignment(self.declared.table, self.contract, stamp.run, self.current_run.now)
-        delivery = sink(lambda: self.tables.read(self.table, stamp), self.declared, consignment)
-        if not delivery.is_new:
+        run = self.current_run
+        published = Published(
+            self.declared,
+            Consignment(self.declared.table, self.contract, stamp.run, run.now),
+            run.sinks.project or run.project.folder.name,
+            self.table,
+            stamp,
+            self.tables.catalog,
+            lambda: self.tables.read(self.table, stamp),
+            run.sinks,
+        )
+        try:
+            remark = sink(published)
+        except TreatyError as error:  # the rows stay published, and the next run delivers them
+            return replace(summary, outcome=Outcome.FAILED, reasons=tuple(str(error).splitlines()))
+        if remark is None:
             return summary
-        remark = f"delivered {delivery.manifest.rows:,} rows to {delivery.folder}"
         reason = summary.why or "not delivered yet"
         return replace(summary, outcome=Outcome.DONE, why=reason, remarks=(*summary.remarks, remark))
 

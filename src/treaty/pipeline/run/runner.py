@@ -30,6 +30,7 @@ from treaty.pipeline.run.step_context import Phase, ProgressListener, Run, StepC
 from treaty.pipeline.run.summary import Outcome, RunSummary, StepSummary
 from treaty.pipeline.run.template import LayerStep
 from treaty.pipeline.run.upkeep import maintain_after_run
+from treaty.pipeline.sinks import SinkEnvironment
 from treaty.pipeline.sources import Ledger
 from treaty.pipeline.tables import ARRIVALS, ARRIVALS_LEDGER, Stamp, Tables
 from treaty.pipeline.tables.spark_errors import translate_errors
@@ -76,6 +77,7 @@ class RunEnvironment:
     """Called once if the run has to wait for another one."""
     jdbc_password: str | None = field(default=None, repr=False)
     hash_secret: str | None = field(default=None, repr=False)
+    sinks: SinkEnvironment = field(default_factory=SinkEnvironment)
 
 
 def run_project(
@@ -130,6 +132,7 @@ def open_run(
             environment.on_progress,
             environment.jdbc_password,
             environment.hash_secret,
+            environment.sinks,
             stamps,
         )
 

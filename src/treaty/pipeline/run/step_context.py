@@ -14,6 +14,7 @@ from treaty.contracts.versions import Line
 from treaty.pipeline.plan.steps import Key, Mode, Step
 from treaty.pipeline.project.declarations import Declared, Project
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
+from treaty.pipeline.sinks import SinkEnvironment
 from treaty.pipeline.sources import Ledger
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
 from treaty.tracing import current_span
@@ -67,6 +68,7 @@ class Run:
     jdbc_password: str | None = field(default=None, repr=False)
     hash_secret: str | None = field(default=None, repr=False)
     """The secret from which the salts of hashed fields are derived."""
+    sinks: SinkEnvironment = field(default_factory=SinkEnvironment)
     stamps: dict[str, Stamp | None] = field(default_factory=dict)
     """Published stamps by table, as far as they were read; the run lock keeps other runs from publishing meanwhile."""
     opened: float = field(default_factory=time.monotonic)

@@ -2,32 +2,92 @@
 
 A feed writes complete deliveries of files for partners. `<folder>/<table>/run=<number>/` holds the data files and
 `manifest.json`; `<folder>/<table>/latest.json` names the newest delivery. A folder without a manifest is not a
-delivery. The file formats are described in `treaty.pipeline.sinks.feed_formats`.
+delivery. The file formats are described in `treaty.pipeline.sinks.feed_formats`. A topic gets the changes of the
+published rows as Kafka records; see `treaty.pipeline.sinks.topic.delivery`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql import DataFrame
 
+from treaty.errors import MissingExtra
 from treaty.pipeline.project.declarations import Form, Publication
 from treaty.pipeline.sinks.feed_delivery import Consignment, Delivery, deliver_feed, find_delivery
 from treaty.pipeline.sinks.feed_folder import Content, DataFile, FeedFolder, Manifest
+from treaty.pipeline.tables import Stamp, TableCatalog
 
-Sink: TypeAlias = Callable[[Callable[[], DataFrame], Publication, Consignment], Delivery]
-"""Delivers rows; they are read only if they were not delivered before."""
-
-
-def _deliver_publication_feed(
-    read_rows: Callable[[], DataFrame], publication: Publication, consignment: Consignment
-) -> Delivery:
-    assert publication.feed is not None  # noqa: S101  the reader of declarations requires it for this form
-    return find_delivery(publication.feed, consignment) or deliver_feed(read_rows(), publication.feed, consignment)
+if TYPE_CHECKING:
+    from treaty.pipeline.sinks.topic.delivery import RegisterSchema
 
 
-SINKS: Mapping[Form, Sink] = {Form.FEED: _deliver_publication_feed}
+@dataclass(frozen=True)
+class SinkEnvironment:
+    """What sinks need from outside a project: secrets and schema registries."""
+
+    project: str = ""
+    """The name of the project; by default that of its folder."""
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The environment variables that declarations may name."""
+    register_schema: RegisterSchema | None = None
+    """Registers the schemas of topics; None if there is no registry."""
+    topics: dict[str, Any] = field(default_factory=dict)
+    """The topics that this process sends to; their producers stay open for later runs."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A publication as a run published it, to be delivered."""
+
+    publication: Publication
+    consignment: Consignment
+    project: str
+    table: str
+    stamp: Stamp
+    catalog: TableCatalog
+    read_rows: Callable[[], DataFrame]
+    environment: SinkEnvironment
+
+
+Sink: TypeAlias = Callable[[Published], str | None]
+"""Delivers what was not delivered before; returns what it delivered, as a remark, or None."""
+
+
+def _deliver_feed(published: Published) -> str | None:
+    feed = published.publication.feed
+    assert feed is not None  # noqa: S101  the reader of declarations requires it for this form
+    consignment = published.consignment
+    delivery = find_delivery(feed, consignment) or deliver_feed(published.read_rows(), feed, consignment)
+    return f"delivered {delivery.manifest.rows:,} rows to {delivery.folder}" if delivery.is_new else None
+
+
+def _send_to_topic(published: Published) -> str | None:
+    try:
+        from treaty.pipeline.sinks.topic.delivery import TopicDelivery, register_nothing, send_changes
+    except ModuleNotFoundError as error:
+        if (error.name or "treaty").partition(".")[0] == "treaty":
+            raise
+        raise MissingExtra("a publication as: topic", "kafka,server") from None
+    delivery = TopicDelivery(
+        published.catalog,
+        published.table,
+        published.publication,
+        published.consignment.contract,
+        published.stamp,
+        published.project,
+        published.environment.variables,
+        published.environment.register_schema or register_nothing,
+    )
+    sent = send_changes(delivery, published.environment.topics)
+    if sent is None:
+        return None
+    return f"sent {sent.records:,} record{'' if sent.records == 1 else 's'} to the topic {sent.topic}"
+
+
+SINKS: Mapping[Form, Sink] = {Form.FEED: _deliver_feed, Form.TOPIC: _send_to_topic}
 """What delivers the published rows of a publication, by its form; other forms have no sink."""
 
 __all__ = [
@@ -38,6 +98,8 @@ __all__ = [
     "Delivery",
     "FeedFolder",
     "Manifest",
+    "Published",
     "Sink",
+    "SinkEnvironment",
     "deliver_feed",
 ]

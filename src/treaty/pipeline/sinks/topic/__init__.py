@@ -1,0 +1,1 @@
+"""Topics: the changes of a published table as Kafka records, each committed exactly once."""
