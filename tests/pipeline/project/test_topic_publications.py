@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.projects import SHOP, laid_out
+from treaty.contracts.values import FrozenMap
 from treaty.errors import InvalidDocument
 from treaty.pipeline.project import read_project
 from treaty.pipeline.project.declarations import Records, Topic, ValueFormat
@@ -39,7 +40,7 @@ def test_everything_can_be_stated(tmp_path: Path) -> None:
         Records.STREAM,
         6,
         3,
-        {"user": "KAFKA_USER", "password": "KAFKA_PASSWORD"},
+        FrozenMap({"user": "KAFKA_USER", "password": "KAFKA_PASSWORD"}),
         "https://registry.example.org",
     )
 
