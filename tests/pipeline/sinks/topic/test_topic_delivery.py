@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 from dataclasses import replace
@@ -10,13 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastavro import schemaless_reader
 
 from tests.kafka import PASSWORD, USER, Kafka
 from tests.pipeline.sinks.topic.publishing import PublishedTable, release, releases, send_until_killed
+from treaty.cli.registry_connection import IfMissing, open_local_registry
+from treaty.cli.sink_environment import schema_registrar
 from treaty.contracts.values import FrozenMap
 from treaty.errors import Conflict, NotAllowed, Unavailable
-from treaty.pipeline.project.declarations import Records, Topic
+from treaty.pipeline.project.declarations import Records, Topic, ValueFormat
 from treaty.pipeline.sinks.topic.cluster import PROGRESS_SUFFIX
+from treaty.pipeline.sinks.topic.delivery import topic_schema
+from treaty.settings import load_settings
 
 
 @pytest.fixture
@@ -249,6 +255,48 @@ def test_a_variable_that_is_not_set_is_named(table: PublishedTable) -> None:
 
     with pytest.raises(Conflict, match="the environment variable SHOP_PASSWORD is not set"):
         table.send(environment={name: text for name, text in VARIABLES.items() if name != "SHOP_PASSWORD"})
+
+
+def test_schemas_are_registered_in_the_registry_of_the_project(kafka: Kafka, table: PublishedTable) -> None:
+    folder = table.folder
+    (folder / "treaty.yaml").write_text("name: shop\n")
+    settings = load_settings(None, start=folder)
+    with open_local_registry(settings.parts.registry, settings, IfMissing.CREATE) as registry:
+        assert registry.datasets().items == []
+    table = replace(table, topic=replace(table.topic, value=ValueFormat.AVRO))
+    table.publish(1, [release("A", 1)])
+    table.send(register=schema_registrar(settings))
+
+    ((_, value),) = kafka.consume(table.topic.name)
+    assert value is not None
+    _, schema = topic_schema(table.contract, table.topic)
+    read: Any = schemaless_reader(io.BytesIO(value[5:]), json.loads(schema.text), None)
+    assert (value[:5], read["order_id"], read["release"]) == (b"\0\0\0\0\x01", "A", 1)
+
+
+def test_a_schema_registry_that_is_down_stops_the_delivery_before_anything_is_sent(
+    kafka: Kafka, table: PublishedTable
+) -> None:
+    topic = replace(table.topic, value=ValueFormat.AVRO, schema_registry="http://127.0.0.1:1")
+    table = replace(table, topic=topic)
+    table.publish(1, [release("A", 1)])
+
+    with pytest.raises(Unavailable) as caught:
+        table.send(register=schema_registrar(load_settings(None, start=table.folder)))
+
+    assert f"the schema of the topic {topic.name} was not registered at http://127.0.0.1:1, so nothing" in str(
+        caught.value
+    )
+    assert "check topic.schema_registry in publications/releases.yaml:1" in str(caught.value)
+    assert topic.name not in kafka.admin().list_topics(timeout=30).topics
+
+
+def test_avro_without_a_registry_is_refused(table: PublishedTable) -> None:
+    table = replace(table, topic=replace(table.topic, value=ValueFormat.AVRO))
+    table.publish(1, [release("A", 1)])
+
+    with pytest.raises(Conflict, match="has avro values, whose schema must be registered; set registry in treaty"):
+        table.send()
 
 
 def test_a_topic_with_records_of_others_is_refused(kafka: Kafka, table: PublishedTable) -> None:
