@@ -19,7 +19,7 @@ from treaty.schema_registry.model import ParsedSchema, Reference, SchemaType
 from treaty.schema_registry.schema_loader import SchemaRequest
 from treaty.schema_registry.service import SchemaRegistry
 from treaty.schema_registry.subject_versions import FoundVersion
-from treaty.schema_registry.subjects import ANY_CONTEXT, Subject, parse_subject
+from treaty.schema_registry.subjects import ANY_CONTEXT, DEFAULT_CONTEXT, Subject, parse_subject
 from treaty.schema_registry.transfer import ALL_SUBJECTS, VersionRecord
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 TIMEOUT_S = 60.0
 ATTEMPTS = 3
 MAX_CACHED = 10_000
-_NOT_SET = (40401, 40408, 40409)
+_NOT_SET = (40401, 40403, 40408, 40409)
 
 
 class RemoteRegistry:
@@ -80,6 +80,11 @@ class RemoteRegistry:
             data.get("ruleSet"),
             is_deleted,
         )
+
+    def schema(self, identity: int) -> VersionRecord | None:
+        """Return the schema with an id, of no subject; None if there is none."""
+        data = self._get(f"/schemas/ids/{identity}", missing=None)
+        return None if data is None else _schema_record(identity, data)
 
     def config(self, subject: str) -> Mapping[str, Any] | None:
         """Return the configuration of a subject or of all."""
@@ -171,6 +176,13 @@ class LocalRegistry:
         """Return a version."""
         return _record(self._registry.version(parse_subject(subject), number, Kept.BOTH))
 
+    def schema(self, identity: int) -> VersionRecord | None:
+        """Return the schema with an id, of no subject; None if there is none."""
+        found = _or_none(lambda: self._registry.schema(DEFAULT_CONTEXT, identity))
+        if found is None:
+            return None
+        return VersionRecord("", 0, identity, found.text, found.type, found.references)
+
     def config(self, subject: str) -> Mapping[str, Any] | None:
         """Return the configuration of a subject or of all."""
         return _or_none(lambda: self._registry.config(parse_subject(subject), False))
@@ -205,6 +217,11 @@ class LocalRegistry:
         subject = parse_subject(record.subject)
         found = _or_none(lambda: self._registry.lookup(subject, _request(record), Kept.BOTH))
         return None if found is None else found.schema.id
+
+
+def _schema_record(identity: int, data: Mapping[str, Any]) -> VersionRecord:
+    references = tuple(data.get("references") or ())
+    return VersionRecord("", 0, identity, data["schema"], data.get("schemaType") or "AVRO", references)
 
 
 def _or_none(call: Callable[[], T]) -> T | None:
