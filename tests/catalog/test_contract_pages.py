@@ -70,6 +70,14 @@ def test_overview_shows_meaning_and_contacts(browser: Browser) -> None:
     assert "Migration from orders@1 to orders@2 until 1 May 2026 (in 60 days): 3 waiting" in text
 
 
+def test_line_of_a_change_feed_says_that_it_is_no_business_contract(tmp_path: Path) -> None:
+    with shop(tmp_path) as made, Browser(made.address) as browser:
+        assert "not a business contract" not in words(browser.get(ORDERS))
+        made.registry.consumers.record_lineage("orders@2", [], layer="change_feed")
+
+        assert "Layer change feed, not a business contract" in words(browser.get(ORDERS))
+
+
 def test_field_shows_rules_meaning_and_consumers(browser: Browser) -> None:
     page = browser.get(f"{ORDERS}/at/1.2.0").text
 

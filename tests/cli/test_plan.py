@@ -51,6 +51,14 @@ def test_lineage_goes_back_to_events(treaty: Treaty) -> None:
     assert "which come from order_placed.order_total.currency_code" in said
 
 
+def test_change_feed_is_called_one(treaty: Treaty, bikes: Write) -> None:
+    bikes("sources/bike_seen.yaml", "contract: bikes.seen@1\nfiles: landing/*.jsonl\nchange_feed: debezium\n")
+
+    result = treaty("plan", "--offline")
+
+    assert "bike_seen  new rows  change feed, not a business contract" in result.output
+
+
 def test_json_has_the_full_plan(treaty: Treaty, bikes: Write) -> None:
     result = treaty("plan", "--offline", "--format", "json", "--lineage", "*")
 

@@ -27,6 +27,9 @@ class Consumer:
 Node: TypeAlias = Line | Consumer
 
 
+CHANGE_FEED_LABEL = "change feed, not a business contract"
+
+
 class DataLayer(StrEnum):
     """The layer in which a pipeline publishes a line, upstream first."""
 
@@ -40,6 +43,11 @@ class DataLayer(StrEnum):
     def is_internal(self) -> bool:
         """Whether a line follows the model of its producer, and is not made for consumers whose use is critical."""
         return self in (DataLayer.RAW, DataLayer.CHANGE_FEED, DataLayer.PRODUCT)
+
+    @property
+    def label(self) -> str:
+        """The name for people; that of a change feed says what it is not."""
+        return CHANGE_FEED_LABEL if self is DataLayer.CHANGE_FEED else self.value
 
 
 def parse_layer(text: str | None) -> DataLayer | None:

@@ -19,6 +19,7 @@ from openlineage.client.generated.base import DatasetFacet, InputDatasetFacet, J
 from openlineage.client.serde import Serde
 from openlineage.client.uuid import generate_static_uuid
 
+from treaty.consumers.dependencies import CHANGE_FEED_LABEL
 from treaty.contracts.model import Contract, Field
 from treaty.observability.dataset_names import TREATY_NAMESPACE, DatasetName
 from treaty.observability.lineage_reader import CONTRACT_FACET, TEST_JOB
@@ -67,6 +68,8 @@ class TableRecord:
 
     dataset: DatasetName
     contract: Contract | None = None
+    is_change_feed: bool = False
+    """Whether its rows are the changes of a database table, which no business contract describes."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +234,7 @@ def _table_facets(table: TableRecord) -> dict[str, DatasetFacet]:
     """Return the facets of a dataset under a contract: its schema, its contract, and its line as another name."""
     contract = table.contract
     if contract is None:
-        return {}
+        return _feed_facets(table)
     line = contract.line or contract.id
     described: dict[str, DatasetFacet] = {
         "schema": facets.schema_dataset.SchemaDatasetFacet(
@@ -246,7 +249,17 @@ def _table_facets(table: TableRecord) -> dict[str, DatasetFacet]:
         described["symlinks"] = facets.symlinks_dataset.SymlinksDatasetFacet(
             identifiers=[identifier], producer=PRODUCER
         )
-    return described
+    return described | _feed_facets(table)
+
+
+def _feed_facets(table: TableRecord) -> dict[str, DatasetFacet]:
+    """Return the description of a change feed."""
+    if not table.is_change_feed:
+        return {}
+    description = facets.documentation_dataset.DocumentationDatasetFacet(
+        description=CHANGE_FEED_LABEL, producer=PRODUCER
+    )
+    return {"documentation": description}
 
 
 def _schema_field(item: Field) -> facets.schema_dataset.SchemaDatasetFacetFields:

@@ -48,6 +48,15 @@ def evaluate_once(column: Column) -> Column:
     return F.when(F.monotonically_increasing_id() >= F.lit(0), column)
 
 
+def bind(value: Column, use: Callable[[Column], Column]) -> Column:
+    """Return an expression that uses a value several times and contains it once.
+
+    Spark copies the expressions of columns into those that refer to them, in some rules of its optimizer even if they
+    are evaluated only once; after a few steps that refer to each other several times, the copies fill the memory.
+    """
+    return F.element_at(F.transform(F.array(value), use), 1)
+
+
 def keep_malformed_rows(frame: DataFrame) -> DataFrame:
     """Return the frame with malformed rows marked in the same way, whichever columns a query selects.
 

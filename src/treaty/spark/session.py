@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,6 +65,8 @@ def _start(options: SparkOptions) -> SparkSession:
 
     if options.catalog is not None:
         create_catalog_folder(options.catalog)
+    if options.master.startswith("local"):  # workers on this machine run with the packages of this process
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = _session_class().builder
     conf = SparkConf().setAll(list(options.start_conf().items()))
     with _log(options.log) as log:

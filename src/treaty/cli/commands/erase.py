@@ -44,6 +44,7 @@ def erase(
     """
     from treaty.cli.registry_connection import requires_extra
     from treaty.cli.render.plain_text import printable
+    from treaty.cli.schema_resolution import schema_resolver
 
     with requires_extra("spark"):
         from treaty.cli.pipeline_project import open_project, require_table_catalog
@@ -58,7 +59,10 @@ def erase(
     spark = spark_options(opened.settings.spark(), master, remote)
     catalog = require_table_catalog(opened.settings, spark)
     environment = RunEnvironment(
-        jdbc_password=secrets.jdbc_password, hash_secret=secrets.hash_secret, sinks=sink_environment(opened)
+        jdbc_password=secrets.jdbc_password,
+        hash_secret=secrets.hash_secret,
+        schema_resolver=schema_resolver(opened.project, opened.settings),
+        sinks=sink_environment(opened),
     )
     contracts = dict(opened.contracts.by_line)
 

@@ -149,6 +149,7 @@ def _run(
     """Run once, or repeatedly until a run fails or the user interrupts; return the last summary."""
     from treaty.cli.render.plain_text import printable
     from treaty.cli.run_lineage import lineage_events
+    from treaty.cli.schema_resolution import schema_resolver
     from treaty.cli.sink_environment import sink_environment
     from treaty.pipeline.plan import plan
     from treaty.pipeline.run import RunEnvironment, run_project
@@ -162,6 +163,7 @@ def _run(
         secrets.jdbc_password,
         secrets.hash_secret,
         sink_environment(opened),
+        schema_resolver(opened.project, opened.settings),
     )
     by_line = dict(opened.contracts.by_line)
     planned = plan(opened.project, by_line)

@@ -11,7 +11,7 @@ import typer
 from treaty.cli.options import AnswerFormat, AnswerFormatOption, ConfigOption, command_group
 
 if TYPE_CHECKING:
-    from treaty.schema_registry.endpoints import LocalRegistry, RemoteRegistry
+    from treaty.schema_registry.endpoints import RemoteRegistry
     from treaty.schema_registry.transfer import Transferred
     from treaty.settings import Settings
 
@@ -44,11 +44,12 @@ def import_subjects(
 
     The other registry is only read. An interrupted import can be repeated. At the end both sides are compared.
     """
+    from treaty.cli.schema_resolution import open_own_schemas
     from treaty.schema_registry.transfer import transfer
     from treaty.settings import load_settings
 
     settings = load_settings(config)
-    with _other(address, user, settings) as source, _own(registry, settings) as target:
+    with _other(address, user, settings) as source, open_own_schemas(registry, settings) as target:
         done = transfer(source, target)
     _print(done, f"from {address}", output)
 
@@ -65,11 +66,12 @@ def export_subjects(
 
     What the other registry has already is compared and left as it is. An interrupted export can be repeated.
     """
+    from treaty.cli.schema_resolution import open_own_schemas
     from treaty.schema_registry.transfer import transfer
     from treaty.settings import load_settings
 
     settings = load_settings(config)
-    with _other(address, user, settings) as target, _own(registry, settings) as source:
+    with _other(address, user, settings) as target, open_own_schemas(registry, settings) as source:
         done = transfer(source, target)
     _print(done, f"to {address}", output)
 
@@ -83,25 +85,6 @@ def _other(address: str, user: str | None, settings: Settings) -> Iterator[Remot
 
         with RemoteRegistry(address, user, settings.secrets.schema_registry_password) as other:
             yield other
-
-
-@contextmanager
-def _own(reference: str | None, settings: Settings) -> Iterator[LocalRegistry | RemoteRegistry]:
-    """Open the registry of Treaty: its database, or a server at its address."""
-    from treaty.cli.registry_connection import IfMissing, is_server_address, open_local_registry
-    from treaty.schema_registry.endpoints import LocalRegistry, RemoteRegistry
-    from treaty.schema_registry.schema_cache import SchemaCache
-    from treaty.schema_registry.service import SchemaRegistry
-    from treaty.schema_registry.usage import UsageRecorder
-
-    named = reference if reference is not None else settings.parts.registry
-    if is_server_address(named):
-        with RemoteRegistry(f"{named.rstrip('/')}/schema-registry", token=settings.secrets.token) as server:
-            yield server
-        return
-    with open_local_registry(named, settings, IfMissing.CREATE) as registry:
-        context = registry.context
-        yield LocalRegistry(SchemaRegistry(context, SchemaCache(), UsageRecorder(context.database)))
 
 
 def _print(done: Transferred, where: str, output: AnswerFormat) -> None:

@@ -15,9 +15,11 @@ from treaty.cli.options import AnswerFormat
 from treaty.cli.render.console import MARKS, STYLES, print_to_console, text
 from treaty.cli.render.output import print_data
 from treaty.cli.render.plain_text import pluralize
+from treaty.consumers.dependencies import CHANGE_FEED_LABEL
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import InvalidDocument, NotFound
 from treaty.pipeline.plan import Layer, Mode, Plan, PlannedStep, Step
+from treaty.pipeline.plan.change_feeds import is_change_feed
 from treaty.pipeline.plan.contract_lineage import filters_by_column, row_filters
 from treaty.sql.lineage import Origins
 from treaty.suggestions import did_you_mean
@@ -117,6 +119,8 @@ def _details(planned_step: PlannedStep) -> Iterator[Text]:
         yield text("nothing to do", style="quiet")
     elif planned_step.is_known:
         yield text("; ".join(reason.text for reason in planned_step.reasons))
+    if is_change_feed(planned_step.step.declared):
+        yield text(CHANGE_FEED_LABEL, style="warning")
     reads = ", ".join(
         table.partition(".")[2] for table in planned_step.step.reads if not table.endswith("_acceptances")
     )
@@ -179,6 +183,7 @@ def _step(planned_step: PlannedStep) -> dict[str, Any]:
     return {
         "name": step.name,
         "layer": step.layer.value,
+        "is_change_feed": is_change_feed(step.declared),
         "table": step.table,
         "reads": list(step.reads),
         "contract": f"{step.contract.id} {step.contract.version}",

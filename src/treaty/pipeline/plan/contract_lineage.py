@@ -47,7 +47,7 @@ def data_layers(project: Project) -> dict[Line, DataLayer]:
 
 def _data_layer(declared: Declared) -> DataLayer:
     if isinstance(declared, Source):
-        return DataLayer.CHANGE_FEED if isinstance(declared.origin, Jdbc) else DataLayer.RAW
+        return DataLayer.CHANGE_FEED if declared.change_feed or isinstance(declared.origin, Jdbc) else DataLayer.RAW
     return _DATA_LAYERS[layer_of(declared)]
 
 

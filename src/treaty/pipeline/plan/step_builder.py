@@ -12,6 +12,7 @@ from treaty.contracts.model import Contract
 from treaty.contracts.paths import FieldPath, parse_path
 from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
+from treaty.pipeline.plan.change_feeds import find_change_feed_problems, find_deletion_problems
 from treaty.pipeline.plan.incremental_keys import (
     ByKey,
     Computation,
@@ -35,7 +36,7 @@ from treaty.pipeline.project.declarations import (
     table_of,
 )
 from treaty.pipeline.project.project_sql import (
-    ARRIVED_AT,
+    PLATFORM_COLUMNS,
     contract_columns,
     event_columns,
     key_columns,
@@ -67,7 +68,9 @@ class PlanContext:
         """Return the columns that a query sees of a declaration."""
         declared = next(candidate for candidate in self.project if candidate.name == name)
         contract = self.contract(declared)
-        return event_columns(contract) if declared in self.project.sources else contract_columns(contract)
+        if isinstance(declared, Source):
+            return event_columns(contract, is_change_feed=declared.change_feed is not None)
+        return contract_columns(contract)
 
     def key(self, name: str) -> tuple[str, ...]:
         """Return the primary key of a declaration's contract."""
@@ -111,7 +114,7 @@ class PlanContext:
         """Report required columns of the contract that are missing, and columns that it does not have."""
         contract = self.contract(declared)
         wanted, key = contract_columns(contract), key_columns(contract)
-        available = {name.lower(): name for name in columns if name != ARRIVED_AT}
+        available = {name.lower(): name for name in columns if name not in PLATFORM_COLUMNS}
         for column in wanted:
             if column.name.lower() not in available and (not column.nullable or column.name in key):
                 message = f"{contract.id} {contract.version} requires the column {column.name}, which is missing"
@@ -151,6 +154,7 @@ def source_steps(context: PlanContext, source: Source) -> Iterator[BuiltStep]:
                 f"identity names {name}, which is not a column",
                 "name a field of the contract",
             )
+    context.problems += find_change_feed_problems(context.project, source, contract)
     yield step, {}
 
 
@@ -165,10 +169,11 @@ def product_step(context: PlanContext, product: Product) -> BuiltStep:
     query = context.query(product.sql, reads) if product.sql else None
     if query is not None:
         _check_query(context, product, query, reads)
-    columns = query.columns if query is not None else next(iter(sources.values())).names[:-1]
+    columns = query.columns if query is not None else _own_columns(next(iter(sources.values())), product)
     if query is not None or product.sql is None:
         context.compare_columns(product, _compared_columns(columns, context, product, query))
     _check_deleted_when(context, product, sources)
+    context.problems += find_deletion_problems(context.project, product, contract)
     computation: Computation = FullOnly("its query cannot be parsed")
     if query is not None or product.sql is None:
         computation = product_key(query, key, sources) if key else FullOnly("its contract has no primary key")
@@ -220,6 +225,12 @@ def publication_step(context: PlanContext, publication: Publication) -> BuiltSte
         (StepQuery(publication.sql, reads),) if publication.sql else (),
     )
     return step, lineage(query) if query is not None else _lineage_by_name(context, publication, publication.inputs)
+
+
+def _own_columns(events: StructType, product: Product) -> list[str]:
+    """Return the columns of a product without a query: those of its events, and the mark of deleted keys."""
+    own = [name for name in events.names if name not in PLATFORM_COLUMNS]
+    return own if product.deletion_mark is None else [*own, product.deletion_mark]
 
 
 def _computed(computation: Computation, tables: Mapping[str, str]) -> tuple[Mode, str, Key | None]:

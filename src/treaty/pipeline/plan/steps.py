@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from treaty.contracts.model import Contract
 from treaty.contracts.odcs.documents import write_odcs
-from treaty.pipeline.project.declarations import Declared, Layer, Sql
+from treaty.pipeline.project.declarations import ADDED_LATER, Declared, Layer, Sql
 
 EDITION = 1
 """Increased when a change of the layers' code requires that all tables are rebuilt."""
@@ -70,7 +70,7 @@ def _plain(value: Any, folder: Path, ignored: frozenset[str]) -> Any:
             **{
                 field.name: _plain(getattr(value, field.name), folder, ignored)
                 for field in fields(value)
-                if field.name not in ignored
+                if field.name not in ignored and not _is_unused(field, getattr(value, field.name))
             },
         }
     if isinstance(value, Mapping):
@@ -82,6 +82,11 @@ def _plain(value: Any, folder: Path, ignored: frozenset[str]) -> Any:
     if isinstance(value, str) and value.startswith(f"{folder}/"):
         return value.removeprefix(f"{folder}/")
     return value
+
+
+def _is_unused(field: Field[Any], value: Any) -> bool:
+    """Whether a field was added in a later release and has no value, so that the digests of earlier releases hold."""
+    return bool(field.metadata.get(*ADDED_LATER)) and value == field.default
 
 
 def _sha(text: str) -> str:

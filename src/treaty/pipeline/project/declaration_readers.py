@@ -9,7 +9,10 @@ from datetime import timedelta
 from treaty.contracts.quantities import parse_seconds
 from treaty.contracts.values import EMPTY, FrozenMap, abbreviate
 from treaty.contracts.versions import Line
+from treaty.pipeline.project.codec_reader import CHANGE_FEED_KEYS, CODEC_KEYS, read_change_feed
 from treaty.pipeline.project.declarations import (
+    ChangeFeed,
+    Codec,
     Delay,
     Feed,
     Files,
@@ -21,6 +24,7 @@ from treaty.pipeline.project.declarations import (
     Redacted,
     Redaction,
     Source,
+    ValueFormat,
 )
 from treaty.pipeline.project.document import (
     NAME_HINT,
@@ -36,7 +40,11 @@ from treaty.pipeline.project.mapping_reader import MappingReader, list_choices
 from treaty.pipeline.project.topic_reader import read_topic
 from treaty.suggestions import did_you_mean, similar_names
 
-SOURCE_KEYS = ("name", "contract", "files", "format", "options", "jdbc", "identity", "count_by")
+SOURCE_KEYS = (
+    *("name", "contract", "files", "format", "options", "jdbc", "identity", "count_by"),
+    *CODEC_KEYS,
+    *CHANGE_FEED_KEYS,
+)
 JDBC_KEYS = ("url", "table", "column", "user")
 OPTIONS = ("header", "separator", "multiline")
 FORMATS = {
@@ -59,14 +67,32 @@ def read_source(document: Document) -> Source:
     """Read a source, and report its problems."""
     entry = document.entry
     entry.allow_only(SOURCE_KEYS)
+    origin = _origin(document)
     return Source(
         name=document.name,
         line=read_contract_line(entry),
-        origin=_origin(document),
+        origin=origin,
         identity=entry.texts("identity"),
         count_by=entry.texts("count_by"),
+        codec=_codec(document, origin),
+        change_feed=_change_feed(entry, origin),
         at=document.at,
     )
+
+
+def _codec(document: Document, origin: Files | Jdbc) -> Codec | None:
+    """Read the codec of a topic; the records of files and tables have none."""
+    for key in CODEC_KEYS:
+        if key in document.entry:
+            document.entry.report(f"{key} applies to topics only, but this source has none", "remove it", key)
+    return None
+
+
+def _change_feed(entry: MappingReader, origin: Files | Jdbc) -> ChangeFeed | None:
+    feed = read_change_feed(entry, ValueFormat.JSON)
+    if feed is not None and (isinstance(origin, Jdbc) or origin.format is not Format.JSONL):
+        entry.report("a change feed is read from a topic or from files in jsonl", "remove change_feed", "change_feed")
+    return feed
 
 
 def _origin(document: Document) -> Files | Jdbc:
@@ -154,7 +180,10 @@ def _check_jdbc_keys(inner: MappingReader) -> None:
             )
 
 
-PRODUCT_KEYS = ("name", "contract", "from", "with", "sql", "deleted_when")
+PRODUCT_KEYS = ("name", "contract", "from", "with", "sql", "deleted_when", "on_delete")
+ON_DELETE_KEYS = ("mark",)
+_REMOVE = "remove"
+_ON_DELETE_HINT = "write on_delete: remove, or on_delete: {mark: is_deleted} with a boolean field of the contract"
 
 
 def read_product(document: Document) -> Product:
@@ -168,9 +197,13 @@ def read_product(document: Document) -> Product:
         sql=read_sql(entry, document.folder),
         enrichments=document.reads("with", Use.ENRICHMENT),
         deleted_when=entry.text("deleted_when"),
+        deletion_mark=_deletion_mark(entry),
         at=document.at,
     )
     if "sql" in entry:
+        if "on_delete" in entry:
+            hint = "remove it, and let the query read the column _operation"
+            entry.report("on_delete has no effect on a product with sql", hint, "on_delete")
         if "deleted_when" in entry:
             hint = "remove it, and exclude deleted keys in the query"
             entry.report(
@@ -181,6 +214,20 @@ def read_product(document: Document) -> Product:
     if product.enrichments and "sql" not in entry:
         entry.report("'with' needs a query that joins the products it names", "add sql: sql/….sql", "with")
     return product
+
+
+def _deletion_mark(entry: MappingReader) -> str | None:
+    given = entry.data.get("on_delete")
+    if given is None or given == _REMOVE:
+        return None
+    if not isinstance(given, dict):
+        entry.report(f"on_delete must be remove or a mark, not {abbreviate(given)}", _ON_DELETE_HINT, "on_delete")
+        return None
+    inner = entry.inner("on_delete", _ON_DELETE_HINT)
+    if inner is None:
+        return None
+    inner.allow_only(ON_DELETE_KEYS)
+    return inner.required_text("mark", _ON_DELETE_HINT) or None
 
 
 PUBLICATION_KEYS = ("name", "contract", "from", "sql", "redact", "delay", "as", "feed", "topic", "table")

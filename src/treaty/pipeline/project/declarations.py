@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +11,9 @@ from pathlib import Path
 from treaty.contracts.findings import Place
 from treaty.contracts.values import EMPTY
 from treaty.contracts.versions import Line
+
+ADDED_LATER: Mapping[str, bool] = {"added later": True}
+"""Metadata of fields that earlier releases did not have: without a value, they do not change the digest of a step."""
 
 
 class Format(StrEnum):
@@ -41,6 +44,59 @@ class Jdbc:
     user: str | None = None
 
 
+class ValueFormat(StrEnum):
+    """How the values of a topic are written."""
+
+    JSON = "json"
+    AVRO = "avro"
+    PROTOBUF = "protobuf"
+
+
+class Framing(StrEnum):
+    """What stands before each value of a topic."""
+
+    CONFLUENT = "confluent"
+    """A magic byte and the id of the writer's schema."""
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class SchemaRegistryAddress:
+    """A schema registry with Confluent's API, and the environment variables that hold its credentials."""
+
+    url: str
+    user: str | None = None
+    password: str | None = None
+    token: str | None = None
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How the bytes of a value become a record."""
+
+    format: ValueFormat
+    framing: Framing
+    schema: str | None = None
+    """The text of the writer's schema of values that name none; None: the schema of the contract."""
+    registry: SchemaRegistryAddress | None = None
+    """Where schema ids are resolved; None: Treaty's own registry."""
+
+
+class FeedFormat(StrEnum):
+    """The format of the envelopes of a change feed."""
+
+    DEBEZIUM = "debezium"
+
+
+@dataclass(frozen=True)
+class ChangeFeed:
+    """Changes of the rows of a database table: they follow its tables, and are not a business contract."""
+
+    format: FeedFormat = FeedFormat.DEBEZIUM
+    envelope: Mapping[str, str] = EMPTY
+    """By field of the contract: the path in the envelope that provides it, such as `source.lsn`."""
+
+
 @dataclass(frozen=True)
 class Source:
     """Where the events of one contract come from."""
@@ -52,6 +108,9 @@ class Source:
     """The fields that identify an event, to detect redeliveries; empty: those of the contract."""
     count_by: tuple[str, ...] = ()
     """The fields by whose values the rows of a run are counted for the measure `rows_in`."""
+    codec: Codec | None = field(default=None, metadata=ADDED_LATER)
+    """How values are decoded; None: lines of JSON or CSV."""
+    change_feed: ChangeFeed | None = field(default=None, metadata=ADDED_LATER)
     at: str = ""
     """File and line of the declaration, for messages; the same in the other declarations."""
 
@@ -74,6 +133,8 @@ class Product:
     sql: Sql | None = None
     enrichments: tuple[str, ...] = ()
     deleted_when: str | None = None
+    deletion_mark: str | None = field(default=None, metadata=ADDED_LATER)
+    """The boolean field that marks keys that a change feed deleted; None: they have no row."""
     at: str = ""
 
 
@@ -192,14 +253,6 @@ class Feed:
     folder: str
     format: Format
     files: int = 1
-
-
-class ValueFormat(StrEnum):
-    """The format of the values of a topic."""
-
-    JSON = "json"
-    AVRO = "avro"
-    PROTOBUF = "protobuf"
 
 
 class Records(StrEnum):

@@ -76,6 +76,10 @@ _ATOMIC_TYPES: dict[str, spark.DataType] = {
 }
 
 ARRIVED_AT = "_arrived_at"
+OPERATION = "_operation"
+"""What a change feed says happened to the row: create, update, delete or snapshot."""
+PLATFORM_COLUMNS = (ARRIVED_AT, OPERATION)
+"""Columns that the pipeline adds to events and that queries see if they name them."""
 
 
 def contract_columns(contract: Contract) -> StructType:
@@ -83,21 +87,25 @@ def contract_columns(contract: Contract) -> StructType:
     return struct_type(select_object(contract))
 
 
-def event_columns(contract: Contract) -> StructType:
+def event_columns(contract: Contract, *, is_change_feed: bool = False) -> StructType:
     """Return the columns of events, as the query of a product sees them."""
-    return StructType([*contract_columns(contract), StructField(ARRIVED_AT, TimestampType())])
+    added = [StructField(ARRIVED_AT, TimestampType())]
+    added += [StructField(OPERATION, spark.StringType())] if is_change_feed else []
+    return StructType([*contract_columns(contract), *added])
 
 
 def visible_columns(columns: StructType, sql: Sql) -> StructType:
-    """Return the columns that a query sees: the arrival time only if the query names it, so that * does not add it."""
-    return (
-        columns if reads_arrival_time(sql) else StructType([column for column in columns if column.name != ARRIVED_AT])
-    )
+    """Return the columns that a query sees: those of the pipeline only if it names them, so that * does not add them.
+
+    Enrichments have none of these columns.
+    """
+    hidden = {name for name in PLATFORM_COLUMNS if not reads_column(sql, name)}
+    return StructType([column for column in columns if column.name not in hidden])
 
 
-def reads_arrival_time(sql: Sql) -> bool:
-    """Tell whether a query names the arrival time of events."""
-    return ARRIVED_AT in sql.text.lower()
+def reads_column(sql: Sql, name: str) -> bool:
+    """Tell whether a query names a column of the pipeline."""
+    return name in sql.text.lower()
 
 
 def key_columns(contract: Contract) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.audit import Audit
+from treaty.pipeline.layers.decoding import DecodedRows, decode, names_schema_ids, schema_ids
 from treaty.pipeline.layers.events import (
     check_events,
     event_columns,
@@ -33,7 +34,8 @@ class EventStep(BranchStep[Source, DataFrame, DataFrame]):
 
     def ensure_tables(self) -> None:
         """Create or evolve the table of events."""
-        columns = with_comments(event_columns(self.contract), self.contract)
+        is_feed = self.declared.change_feed is not None
+        columns = with_comments(event_columns(self.contract, is_change_feed=is_feed), self.contract)
         self.tables.ensure(self.table, columns, table_properties(self.contract), [OUTCOME])
 
     def restrict_to_affected_keys(self, changes: Changes) -> DataFrame:
@@ -47,13 +49,28 @@ class EventStep(BranchStep[Source, DataFrame, DataFrame]):
     def compute(self, changes: Changes, inputs: DataFrame) -> DataFrame:
         """Return the events, each with its outcome."""
         known = None
+        decoded = self._decode(inputs)
         if not changes.is_full:
             accepted = self.tables.current_rows(self.table, changes.published)
-            known = known_identities(accepted, inputs, self.declared, self.contract)
+            known = known_identities(accepted, decoded.rows, self.declared, self.contract)
             known = gather(known, self.tables.file_stats(self.table).rows) if self.is_small else known
-        checked = check_events(inputs, self.declared, self.contract)
+        checked = check_events(decoded.rows, self.declared, self.contract, decoded.rules)
         events = mark_redeliveries(checked, known, identity_columns(self.declared, self.contract))
         return events.withColumn(RUN, F.lit(self.current_run.number))
+
+    def _decode(self, raw: DataFrame) -> DecodedRows:
+        """Return the raw rows with JSON records as payloads; the schemas that their headers name are resolved."""
+        source, run = self.declared, self.current_run
+        if source.codec is None:
+            return decode(raw, source, self.contract)
+        from treaty.pipeline.run.writer_schemas import plain_schema, writer_schemas
+
+        if not names_schema_ids(source):
+            plain = plain_schema(run.spark, source, self.contract)
+            return decode(raw, source, self.contract, plain=plain)
+        ids = [row["id"] for row in schema_ids(raw).collect()]
+        schemas = run.resolver().resolve(source, ids)
+        return decode(raw, source, self.contract, writer_schemas(run.spark, source, self.contract, schemas))
 
     def write(self, branch: Staged, changes: Changes, inputs: DataFrame, output: DataFrame) -> None:
         """Append the events; a rebuild replaces all of them."""
@@ -65,7 +82,7 @@ class EventStep(BranchStep[Source, DataFrame, DataFrame]):
     def count(self, staged: Staged, audit: Audit | None) -> Counts:
         """Count the events by outcome; together they are the rows that came in."""
         counts = super().count(staged, audit)
-        total = counts.accepted + counts.duplicate + counts.conflicting + counts.quarantined
+        total = counts.accepted + counts.duplicate + counts.conflicting + counts.quarantined + counts.control
         return replace(counts, rows_in=total)
 
     def observe(self, changes: Changes, staged: Staged, counts: Counts, audit: Audit | None) -> Observations:

@@ -11,7 +11,7 @@ from treaty.errors import TreatyError
 from treaty.pipeline.layers.audit import Audit
 from treaty.pipeline.layers.events.payloads import unknown_names
 from treaty.pipeline.layers.raw import RAW
-from treaty.pipeline.project.declarations import Files, Source
+from treaty.pipeline.project.declarations import Files, Framing, Source, ValueFormat
 from treaty.pipeline.run.changes import Changes
 from treaty.pipeline.run.observations import MAX_GROUPS, Observations, unknown_fields
 from treaty.pipeline.run.step_context import Phase
@@ -136,8 +136,17 @@ class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
         self.unknown_rows = int(branch.totals.get(_UNKNOWN_ROWS) or 0)
 
     @property
+    def _is_encoded(self) -> bool:
+        """Whether a payload is not the record itself, so that its fields are known only once it is decoded."""
+        codec = self.declared.codec
+        is_json = codec is None or (codec.format is ValueFormat.JSON and codec.framing is Framing.NONE)
+        return self.declared.change_feed is not None or not is_json
+
+    @property
     def _has_unknown_names(self) -> Column:
         """Whether a payload has a field that the contract does not; of long files, a part of the rows is looked at."""
+        if self._is_encoded:
+            return F.lit(False)
         names = unknown_names(self.declared, select_object(self.contract))
         position = F.coalesce(F.col("position"), F.lit(0))
         is_looked_at = (position <= F.lit(FULLY_CHECKED_ROWS)) | (position % F.lit(CHECKED_EVERY) == F.lit(0))
@@ -145,6 +154,8 @@ class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
 
     def observe(self, changes: Changes, staged: None, counts: Counts, audit: Audit | None) -> Observations:
         """Return the fields of payloads that the contract does not have; only if there are any, a job lists them."""
+        if self._is_encoded:
+            return Observations()
         if not self.unknown_rows:
             return Observations(drift=())
         stamp = self.current_run.stamp(self.table)

@@ -19,6 +19,7 @@ from treaty.observability.lineage_events import (
     start_of_run,
     step_events,
 )
+from treaty.pipeline.plan.change_feeds import is_change_feed
 from treaty.pipeline.plan.contract_lineage import filters_by_column, row_filters
 from treaty.pipeline.plan.planner import Plan
 from treaty.pipeline.plan.steps import Step
@@ -98,7 +99,8 @@ def _record(plan: Plan, step: Step, ended: StepSummary, run_started_at: datetime
 
 def _table(step: Step, locate: Locate) -> TableRecord:
     """Return the table of a step; raw rows are stored as they arrive, under no contract."""
-    return TableRecord(locate(step.table), None if step.layer is Layer.RAW else step.contract)
+    contract = None if step.layer is Layer.RAW else step.contract
+    return TableRecord(locate(step.table), contract, is_change_feed(step.declared))
 
 
 def _sources(step: Step) -> Iterator[TableRecord]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treaty.contracts import Contract, Finding, Severity
 from treaty.contracts.versions import Line
@@ -35,6 +35,9 @@ from treaty.pipeline.sources import Ledger
 from treaty.pipeline.tables import ARRIVALS, ARRIVALS_LEDGER, Stamp, Tables
 from treaty.pipeline.tables.spark_errors import translate_errors
 from treaty.tracing import current_span, span
+
+if TYPE_CHECKING:
+    from treaty.pipeline.run.writer_schemas import SchemaResolver
 
 MAX_LISTED_PROBLEMS = 10
 
@@ -78,6 +81,8 @@ class RunEnvironment:
     jdbc_password: str | None = field(default=None, repr=False)
     hash_secret: str | None = field(default=None, repr=False)
     sinks: SinkEnvironment = field(default_factory=SinkEnvironment)
+    schema_resolver: SchemaResolver | None = field(default=None, repr=False)
+    """Resolves the schema ids of topics; it keeps the answers for the next run of the process."""
 
 
 def run_project(
@@ -134,6 +139,7 @@ def open_run(
             environment.hash_secret,
             environment.sinks,
             stamps,
+            schema_resolver=environment.schema_resolver,
         )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from treaty.contracts import Contract
 from treaty.contracts.versions import Line
+from treaty.errors import Unavailable
 from treaty.pipeline.plan.steps import Key, Mode, Step
 from treaty.pipeline.project.declarations import Declared, Project
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
@@ -21,6 +22,8 @@ from treaty.tracing import current_span
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from treaty.pipeline.run.writer_schemas import SchemaResolver
 
 
 class Phase(StrEnum):
@@ -72,6 +75,13 @@ class Run:
     stamps: dict[str, Stamp | None] = field(default_factory=dict)
     """Published stamps by table, as far as they were read; the run lock keeps other runs from publishing meanwhile."""
     opened: float = field(default_factory=time.monotonic)
+    schema_resolver: SchemaResolver | None = field(default=None, repr=False)
+
+    def resolver(self) -> SchemaResolver:
+        """Return what resolves the schema ids of topics."""
+        if self.schema_resolver is None:
+            raise Unavailable("this run has no schema registry, which the values of its topics need")
+        return self.schema_resolver
 
     def clock(self) -> datetime:
         """Return the current time by the clock of the run, which started at `now`."""

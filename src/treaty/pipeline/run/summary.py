@@ -46,6 +46,7 @@ class Counts:
     exceptions_closed: int = 0
     published: int = 0
     deleted: int = 0
+    control: int = 0
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*(left + right for left, right in zip(self.values(), other.values(), strict=True)))

@@ -41,7 +41,7 @@ OutputT = TypeVar("OutputT")
 StagedT = TypeVar("StagedT")
 
 
-OUTCOMES = ("accepted", "duplicate", "conflicting", "quarantined", "valid", "resolved", "held", "deleted")
+OUTCOMES = ("accepted", "duplicate", "conflicting", "quarantined", "control", "valid", "resolved", "held", "deleted")
 """The outcomes that rows of a step can have."""
 
 

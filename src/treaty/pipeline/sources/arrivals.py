@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from treaty.errors import TreatyError
+from treaty.pipeline.layers.json_texts import LOSSLESS_JSON
 from treaty.pipeline.layers.raw import ENCODING
 from treaty.pipeline.sources.ledger import NO_FILES, Entry, FileOutcome, KnownFiles
 from treaty.pipeline.tables import Stamp
@@ -63,19 +64,12 @@ class Arrivals:
         return self.known_apart + len(self.left_out)
 
 
-_LOSSLESS_JSON = {
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-    "ignoreNullFields": "false",
-}
-
-
 def json_payload(frame: DataFrame) -> Column:
     """Return each row as the bytes of a JSON object.
 
     Numbers keep all digits, timestamps their microseconds, and bytes are Base64.
     """
-    return F.to_json(F.struct(*map(quoted_col, frame.columns)), _LOSSLESS_JSON).cast("binary")
+    return F.to_json(F.struct(*map(quoted_col, frame.columns)), LOSSLESS_JSON).cast("binary")
 
 
 def encoded_as(encoding: str) -> Column:

@@ -13,6 +13,7 @@ from treaty.catalog.pages.contract.overview import ASSETS
 from treaty.catalog.pages.contract.schema_tree import field_anchor, field_paths
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
+from treaty.consumers.dependencies import DataLayer
 from treaty.contracts.versions import parse_line
 from treaty.errors import NotFound
 from treaty.observability import measures
@@ -160,7 +161,7 @@ class _Tracer:
     def _line(self, line: str, upstreams: tuple[str, ...]) -> LineOnTheWay:
         answer = self.answer(line)
         used = tuple((one.line, tuple(one.fields)) for one in answer.upstreams if one.fields) if answer else ()
-        contract, layer = parse_line(line).contract, answer.layer if answer else None
+        contract, layer = parse_line(line).contract, layer_label(answer)
         if answer is None:
             return LineOnTheWay(line, contract, False, None, (), ())
         runs = self._source.measures.history(line, measures.RUN, limit=_MAX_RUNS).items
@@ -176,6 +177,11 @@ class _Tracer:
             made.at if made else None,
             _run_name(runs[0]) if runs and runs[0] is not made else None,
         )
+
+
+def layer_label(answer: LineageAnswer | None) -> str | None:
+    """Return the layer of a line for people; None if no run recorded one."""
+    return DataLayer(answer.layer).label if answer and answer.layer else None
 
 
 def _run_name(run: MeasureAnswer) -> str:

@@ -25,6 +25,7 @@ from treaty.catalog.pages.contract.service_levels import contract_promises, meas
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.catalog.svg.graph_nodes import contract_lineage
+from treaty.consumers.dependencies import CHANGE_FEED_LABEL
 from treaty.contracts.blocks import Deprecation, Exclusion, IntendedConsumer
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
@@ -77,6 +78,7 @@ def contract_page(
             "migrations": source.migrations.list(contract=name, state="open", limit=20).items,
             "charts": measure_charts(source, name, now) if number is None else (),
             "lineage": contract_lineage(source, name) if number is None else None,
+            "change_feed": CHANGE_FEED_LABEL if _is_change_feed(source, version) else None,
             "kept_levels": data.health.service_levels if number is None else (),
             "window_days": data.health.window_days,
             "incidents": source.incidents.list(contract=name, limit=_MAX_INCIDENTS).items if number is None else (),
@@ -85,6 +87,11 @@ def contract_page(
         },
         assets=(*ASSETS, *_EXTRA_ASSETS),
     )
+
+
+def _is_change_feed(source: Source, version: DocumentAnswer) -> bool:
+    """Tell whether runs publish the line as the changes of a database table."""
+    return source.consumers.lineage(version.line).layer == "change_feed"
 
 
 def _teams(data: ContractData) -> frozenset[str]:

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
+from treaty.pipeline.layers.decoding import IDENTITY
 from treaty.pipeline.layers.events.event_table import ARRIVAL, DIGEST, OUTCOME, Outcome, contract_columns
 from treaty.pipeline.layers.events.payloads import PAYLOAD, parse_payloads
 from treaty.pipeline.layers.keys import payload_digest, rows_of_keys
@@ -67,7 +68,7 @@ def known_identities(accepted: DataFrame, raw: DataFrame, source: Source, contra
 
 def _identities(raw: DataFrame, source: Source, contract: Contract, identity: Sequence[str]) -> DataFrame:
     if tuple(identity) == BY_PAYLOAD:
-        return raw.select(payload_digest(quoted_col(PAYLOAD)).alias(DIGEST))
+        return raw.select(payload_digest(identity_bytes(raw)).alias(DIGEST))
     schema = select_object(contract)
     narrow = replace(schema, properties=tuple(field for field in schema.fields if column_name(field) in identity))
     read = lay_out_input(parse_payloads(raw, source, schema, identity), narrow, closed=False).frame
@@ -92,10 +93,22 @@ BY_PAYLOAD = (DIGEST,)
 """The identity of events without key and sequence: the digest of the payload."""
 
 
+def identity_bytes(raw: DataFrame) -> Column:
+    """Return the bytes that identify an event without key and sequence: the payload as it arrived, if it was decoded.
+
+    For a change feed with a sequence, decoding provides the content of the change instead, since a redelivered
+    envelope has other times in it.
+    """
+    return quoted_col(IDENTITY if IDENTITY in raw.columns else PAYLOAD)
+
+
 def identity_columns(source: Source, contract: Contract) -> tuple[str, ...]:
-    """Return the identity: fields of the source, else the key, else ordering key and sequence, else the payload."""
+    """Return the identity: fields of the source, else the key, else ordering key and sequence, else the payload.
+
+    A change feed has many changes of a key, and several may have the same sequence.
+    """
     fields = {field.name: field for field in select_object(contract).fields}
-    names = source.identity or _contract_identity(contract)
+    names = source.identity or (() if source.change_feed else _contract_identity(contract))
     unknown = [name for name in names if name not in fields]
     if unknown:
         raise InvalidDocument(

@@ -11,6 +11,7 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
+from treaty.pipeline.layers.decoding import decoded_rows
 from treaty.spark.columns import MALFORMED_COLUMN, VIOLATIONS_COLUMN
 from treaty.spark.schema import select_object, struct_type
 from treaty.spark.violations import VIOLATIONS_TYPE
@@ -20,6 +21,7 @@ FILE, POSITION, ARRIVED_AT, RAW_RUN = "_source_file", "_position", "_arrived_at"
 MODIFIED = "_file_modified"
 DIGEST = "_digest"
 RUN = "_run"
+OPERATION = decoded_rows.OPERATION
 ARRIVAL = (RAW_RUN, MODIFIED, FILE, POSITION)
 """The columns that give the order of arrival of a source's events.
 
@@ -42,20 +44,26 @@ _ADDED_COLUMNS = {
 }
 
 
+_FEED_COLUMNS = {OPERATION: spark.StringType()}
+"""Columns that the tables of change feeds have besides."""
+
+
 class Outcome(StrEnum):
-    """The outcome of a raw row."""
+    """The outcome of a raw row; `control` rows of a change feed describe no row of its table."""
 
     ACCEPTED = "accepted"
     DUPLICATE = "duplicate"
     CONFLICTING = "conflicting"
     QUARANTINED = "quarantined"
+    CONTROL = "control"
 
 
-def event_columns(contract: Contract) -> spark.StructType:
+def event_columns(contract: Contract, *, is_change_feed: bool = False) -> spark.StructType:
     """Return the columns of the table; all are nullable, since quarantined rows have no values."""
     fields = nullable_columns(struct_type(select_object(contract)))
-    refuse_reserved_names(contract, [field.name for field in fields], {*_ADDED_COLUMNS, MALFORMED_COLUMN})
-    return spark.StructType([*fields, *(spark.StructField(name, kind) for name, kind in _ADDED_COLUMNS.items())])
+    added = {**_ADDED_COLUMNS, **_FEED_COLUMNS} if is_change_feed else _ADDED_COLUMNS
+    refuse_reserved_names(contract, [field.name for field in fields], {*added, MALFORMED_COLUMN})
+    return spark.StructType([*fields, *(spark.StructField(name, kind) for name, kind in added.items())])
 
 
 def with_arrival_columns(events: DataFrame) -> DataFrame:
@@ -65,7 +73,7 @@ def with_arrival_columns(events: DataFrame) -> DataFrame:
 
 def contract_columns(names: Sequence[str]) -> list[str]:
     """Return the columns of a table that are fields of the contract."""
-    return [name for name in names if name not in _ADDED_COLUMNS]
+    return [name for name in names if name not in _ADDED_COLUMNS and name not in _FEED_COLUMNS]
 
 
 def nullable_columns(kind: spark.StructType) -> spark.StructType:

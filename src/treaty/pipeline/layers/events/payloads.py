@@ -12,8 +12,9 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Field, SchemaObject
 from treaty.pipeline.layers.events.event_table import ARRIVED_AT, FILE, MODIFIED, POSITION, RAW_RUN
+from treaty.pipeline.layers.json_texts import is_complete, parse_json, record_of, without_byte_order_mark
 from treaty.pipeline.layers.raw import COLUMNS
-from treaty.pipeline.project.declarations import Files, Format, Source
+from treaty.pipeline.project.declarations import Files, Format, Source, ValueFormat
 from treaty.spark.columns import INTERNAL_PREFIX, MALFORMED_COLUMN, evaluate_once, quoted_col
 from treaty.spark.schema import column_name, lenient_type, spark_type, struct_type
 
@@ -59,6 +60,11 @@ def _as_bytes(text: Column) -> Column:
 
 
 def _is_text(source: Source) -> bool:
+    """Tell whether records are texts as they arrived; others were encoded as JSON, in which bytes are Base64."""
+    if source.change_feed is not None:
+        return False
+    if source.codec is not None:
+        return source.codec.format is ValueFormat.JSON
     return isinstance(source.origin, Files) and source.origin.format in (Format.JSONL, Format.CSV)
 
 
@@ -199,9 +205,6 @@ def _without_carriage_return(text: Column) -> Column:
     return F.when(F.endswith(text, F.lit("\r")), F.substr(text, F.lit(1), F.length(text) - F.lit(1))).otherwise(text)
 
 
-_RECORD, _END, _BAD = "record", "end", "bad"
-_OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _BAD, "allowSingleQuotes": "false"}
-_BYTE_ORDER_MARK = "\ufeff"
 _JSON_TEXT, _READ = f"{INTERNAL_PREFIX}text", f"{INTERNAL_PREFIX}read"
 
 
@@ -209,34 +212,17 @@ def json_records(raw: DataFrame, payload: str, schema: SchemaObject, carried: li
     """Return the fields of the contract as texts, the text of malformed records, and the columns in `carried`."""
     text = raw.select(without_byte_order_mark(quoted_col(payload)).alias(_JSON_TEXT), *carried)
     others = [name for name in text.columns if name != _JSON_TEXT]
-    read = text.select("*", evaluate_once(_parse_json(quoted_col(_JSON_TEXT), schema)).alias(_READ))
-    record = quoted_col(_READ).getField(_RECORD)
+    read = text.select("*", evaluate_once(_parse_record(quoted_col(_JSON_TEXT), schema)).alias(_READ))
+    record = record_of(quoted_col(_READ))
     fields = [record.getField(name).alias(name) for name in map(column_name, schema.fields)]
-    malformed = F.when(~_is_complete_json(quoted_col(_READ)), quoted_col(_JSON_TEXT)).alias(MALFORMED_COLUMN)
+    malformed = F.when(~is_complete(quoted_col(_READ)), quoted_col(_JSON_TEXT)).alias(MALFORMED_COLUMN)
     return read.select(*fields, malformed, *map(quoted_col, others))
 
 
-def without_byte_order_mark(payload: Column) -> Column:
-    """Return bytes as a text without a byte order mark."""
-    text = payload.cast("string")
-    return F.when(F.startswith(text, F.lit(_BYTE_ORDER_MARK)), F.substr(text, F.lit(2))).otherwise(text)
-
-
-def _parse_json(text: Column, schema: SchemaObject) -> Column:
-    """Parse a text that holds exactly one record, by wrapping it in another: text after the record breaks the wrapper.
-
-    Spark's parser would accept the first of several records or of an array, and replace bytes that are not UTF-8.
-    """
+def _parse_record(text: Column, schema: SchemaObject) -> Column:
     record = lenient_type(Field(logical_type="object", properties=schema.fields))
-    kinds = {_RECORD: record, _END: spark.StringType(), _BAD: spark.StringType()}
-    structure = spark.StructType([spark.StructField(name, kind) for name, kind in kinds.items()])
-    wrapped = F.concat(F.lit(f'{{"{_RECORD}":'), with_exact_numbers(text, schema), F.lit(f',"{_END}":1}}'))
-    return F.when(F.is_valid_utf8(text), F.from_json(wrapped, structure.json(), _OPTIONS))
-
-
-def _is_complete_json(read: Column) -> Column:
-    at_end = read.getField(_END).eqNullSafe(F.lit("1"))
-    return at_end & read.getField(_RECORD).isNotNull() & read.getField(_BAD).isNull()
+    assert isinstance(record, spark.StructType)  # noqa: S101  the type of an object with fields
+    return parse_json(text, record, with_exact_numbers(text, schema))
 
 
 _SAFE_DIGITS = 15

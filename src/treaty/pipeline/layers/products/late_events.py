@@ -18,6 +18,7 @@ from pyspark.sql import types as spark
 from treaty.contracts.model import Contract
 from treaty.contracts.values import EMPTY
 from treaty.errors import InvalidDocument
+from treaty.pipeline.layers.decoding import OPERATION, Operation
 from treaty.pipeline.layers.events.event_table import ARRIVAL, ARRIVED_AT, RAW_RUN, contract_columns
 from treaty.pipeline.layers.products.product_table import COUNTS, EVENTS, GAPS, OUT_OF_ORDER
 from treaty.pipeline.layers.sql_queries import located_sql_errors
@@ -41,6 +42,8 @@ class SourceEvents:
     events: DataFrame
     contract: Contract
     key: tuple[str, ...]
+    has_gaps: bool = True
+    """Whether a number that no event has is missing; the positions of a change feed in its log are not consecutive."""
 
 
 def count_deliveries(sources: Sequence[SourceEvents], key: Sequence[str]) -> DataFrame:
@@ -70,7 +73,8 @@ def _unordered(members: Sequence[SourceEvents], key: Sequence[str]) -> DataFrame
 
 
 def _ordered(members: Sequence[SourceEvents], order: Order, key: Sequence[str]) -> DataFrame:
-    return _count_sequences([_sequence_columns(source, order, key) for source in members], order, key)
+    frames = [_sequence_columns(source, order, key) for source in members]
+    return _count_sequences(frames, order, key, counts_gaps=all(source.has_gaps for source in members))
 
 
 def _sequence_columns(source: SourceEvents, order: Order, key: Sequence[str]) -> DataFrame:
@@ -86,11 +90,11 @@ def _sequence_columns(source: SourceEvents, order: Order, key: Sequence[str]) ->
     )
 
 
-def _count_sequences(frames: Sequence[DataFrame], order: Order, key: Sequence[str]) -> DataFrame:
+def _count_sequences(frames: Sequence[DataFrame], order: Order, key: Sequence[str], *, counts_gaps: bool) -> DataFrame:
     events = reduce(DataFrame.unionByName, frames)
     parts = [f"{INTERNAL_PREFIX}part_{position}" for position in range(len(order.key))]
     marked = events.withColumn(_LATE, _is_late(parts, several=len(frames) > 1))
-    has_gaps = order.is_within_key and _is_integer(marked.schema[_SEQUENCE].dataType)
+    has_gaps = counts_gaps and order.is_within_key and _is_integer(marked.schema[_SEQUENCE].dataType)
     each = marked.groupBy(*map(quoted_col, (*key, *parts))).agg(
         F.count(F.lit(1)).alias(EVENTS),
         F.count_if(quoted_col(_LATE)).alias(OUT_OF_ORDER),
@@ -180,24 +184,45 @@ def _column(contract: Contract, name: str) -> str:
     return next((column_name(field) for field in select_object(contract).fields if field.name == name), name)
 
 
-_LATEST = f"{INTERNAL_PREFIX}latest"
+_LATEST, _IS_DELETED = f"{INTERNAL_PREFIX}latest", f"{INTERNAL_PREFIX}is_deleted"
 
 
 def latest_rows(events: DataFrame, product: Product, contract: Contract, of_events: Contract) -> DataFrame:
     """Return the product's fields from the latest event of each key, without keys that their latest event deletes.
 
-    The latest event has the highest sequence number; without a sequence in the contract, it arrived last.
+    The latest event has the highest sequence number; without a sequence in the contract, it arrived last. If the
+    product marks deleted keys, they keep the fields of their latest event that is not a delete.
     """
-    key = _key(events, product, contract)
-    order = F.struct(*map(quoted_col, (*sequence_of(of_events), *ARRIVAL)))
-    event = F.struct(*map(quoted_col, [*contract_columns(events.columns), ARRIVED_AT]))
-    each = events.groupBy(*map(quoted_col, key)).agg(F.max_by(event, order).alias(_LATEST))
-    latest = each.select(f"{_LATEST}.*")
+    latest = _latest_events(events, _key(events, product, contract), of_events, _mark(product, contract))
     if product.deleted_when is not None:
         with located_sql_errors(f"{product.at or product.name}: deleted_when"):
             latest = latest.where(~F.coalesce(F.expr(product.deleted_when), F.lit(False)))
-    wanted = [find_struct_field(events.schema, column_name(field)) for field in select_object(contract).fields]
+    wanted = [find_struct_field(latest.schema, column_name(field)) for field in select_object(contract).fields]
     return latest.select(*[quoted_col(column.name) for column in wanted if column is not None])
+
+
+def _latest_events(events: DataFrame, key: Sequence[str], contract: Contract, mark: str | None) -> DataFrame:
+    """Return the latest event of each key; with a mark, also of keys that a change feed deleted."""
+    order = F.struct(*map(quoted_col, (*sequence_of(contract), *ARRIVAL)))
+    names = [name for name in (*contract_columns(events.columns), ARRIVED_AT) if name != mark]
+    event = F.struct(*map(quoted_col, names))
+    by_key = events.groupBy(*map(quoted_col, key))
+    if OPERATION not in events.columns:
+        latest = by_key.agg(F.max_by(event, order).alias(_LATEST)).select(f"{_LATEST}.*")
+        return latest.withColumn(mark, F.lit(False)) if mark else latest
+    is_delete = quoted_col(OPERATION).eqNullSafe(F.lit(Operation.DELETE.value))
+    each = by_key.agg(
+        F.max_by(event, F.when(~is_delete, order)).alias(_LATEST), F.max_by(is_delete, order).alias(_IS_DELETED)
+    )
+    if mark is None:
+        return each.where(~quoted_col(_IS_DELETED)).select(f"{_LATEST}.*")
+    return each.where(quoted_col(_LATEST).isNotNull()).select(f"{_LATEST}.*", quoted_col(_IS_DELETED).alias(mark))
+
+
+def _mark(product: Product, contract: Contract) -> str | None:
+    """Return the column that marks deleted keys."""
+    name = product.deletion_mark
+    return next((column_name(field) for field in select_object(contract).fields if field.name == name), name)
 
 
 def sequence_of(contract: Contract) -> tuple[str, ...]:

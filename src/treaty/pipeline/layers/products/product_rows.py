@@ -22,7 +22,7 @@ from treaty.pipeline.layers.products.product_table import (
 )
 from treaty.pipeline.layers.sql_queries import run_sql
 from treaty.pipeline.project.declarations import Product
-from treaty.pipeline.project.project_sql import reads_arrival_time
+from treaty.pipeline.project.project_sql import PLATFORM_COLUMNS, reads_column
 from treaty.spark.columns import VIOLATIONS_COLUMN, quoted_col
 from treaty.spark.enforcement import enforce
 from treaty.spark.rules import Policy, Scope
@@ -50,7 +50,10 @@ def build_product(
     sequences = _with_arrival_columns(sequences, product) if sequences else inputs
     rows = _check(_query_or_latest(inputs, product, contract, sources), contract, key)
     events = [
-        SourceEvents(name, sequences.get(name, inputs[name]), sources[name], tuple(columns))
+        SourceEvents(
+            *(name, sequences.get(name, inputs[name]), sources[name], tuple(columns)),
+            has_gaps=of_events.OPERATION not in inputs[name].columns,
+        )
         for name in product.sources
         if (columns := _key_in(inputs[name], (keys or {}).get(name, key)))
     ]
@@ -72,17 +75,17 @@ def _query_or_latest(
     if product.sql is None:
         name = product.sources[0]
         return latest_rows(inputs[name], product, contract, sources[name])
-    timed = product.sources if reads_arrival_time(product.sql) else ()
-    visible = {name: _visible_columns(frame, product.sources, timed, name) for name, frame in inputs.items()}
+    named = [name for name in PLATFORM_COLUMNS if reads_column(product.sql, name)]
+    visible = {name: _visible_columns(frame, product.sources, named, name) for name, frame in inputs.items()}
     return run_sql(next(iter(inputs.values())).sparkSession, product.sql, visible)
 
 
-def _visible_columns(frame: DataFrame, sources: Sequence[str], timed: Sequence[str], name: str) -> DataFrame:
-    """Return the columns that SQL sees: the fields of the contract, and the arrival time of events if it reads that."""
+def _visible_columns(frame: DataFrame, sources: Sequence[str], named: Sequence[str], name: str) -> DataFrame:
+    """Return the columns that SQL sees: the fields of the contract, and columns of the pipeline that it names."""
     if name not in sources:
         return frame.select(*map(quoted_col, contract_columns(frame.columns)))
-    arrival = [of_events.ARRIVED_AT] if name in timed else []
-    return frame.select(*map(quoted_col, [*of_events.contract_columns(frame.columns), *arrival]))
+    added = [column for column in named if column in frame.columns]
+    return frame.select(*map(quoted_col, [*of_events.contract_columns(frame.columns), *added]))
 
 
 def _check(rows: DataFrame, contract: Contract, key: Sequence[str]) -> DataFrame:
