@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Treaty, Write
 from treaty.cli import data_tests, drafts
+from treaty.cli.data_checks import detect_separator
 from treaty.errors import Unavailable
 
 CONTRACT = """kind: DataContract
@@ -87,3 +88,21 @@ def test_data_without_a_mistake_goes_to_spark(
     result = treaty("test", "orders.yaml", *arguments, "--severity", "enum:status=warning", "--order", "total")
 
     assert "Spark was started" in result.errors
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "separator"),
+    [
+        ("semicolon.csv", 'id;note\n1;"late, ""see"" the CRM, again"\n2;"a, b, c"\n', ";"),
+        ("tab.tsv", COMMA.replace(",", "\t"), "\t"),
+        ("comma.csv", 'id,"a;b",e\n', None),
+        ("column.csv", "id\n", None),
+        ("orders.jsonl", '{"a;b": 1}\n', None),
+    ],
+)
+def test_the_separator_of_a_new_project_is_that_of_the_header(
+    tmp_path: Path, name: str, text: str, separator: str | None
+) -> None:
+    (tmp_path / name).write_text(text)
+
+    assert detect_separator(tmp_path / name) == separator

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Treaty
+from treaty.cli.drafts import DraftedContract
 
 
 def test_a_new_project_lints_clean_and_can_be_planned(treaty: Treaty) -> None:
@@ -74,6 +77,19 @@ def test_file_is_refused_as_project_folder(treaty: Treaty, tmp_path: Path) -> No
 
     assert result.code == 1
     assert result.errors == "error: notes.txt is a file; give a folder\n"
+
+
+def test_a_draft_without_a_key_says_what_to_do_before_the_first_run(
+    treaty: Treaty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = DraftedContract("sales", "id: sales\n", "sales@0", has_key=False)
+    monkeypatch.setattr("treaty.cli.drafts.draft_from_data", lambda *_: draft)
+    (tmp_path / "sales.csv").write_text("day;total\n1;2\n")
+
+    result = treaty("init", "--from", "sales.csv")
+
+    assert "no key was found; mark its fields in contracts/sales.yaml with primaryKey: true\n" in result.output
+    assert 'separator: ";"' in (tmp_path / "sources" / "sales.yaml").read_text()
 
 
 def test_data_that_does_not_exist_is_named_before_spark_starts(treaty: Treaty, tmp_path: Path) -> None:

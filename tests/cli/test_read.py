@@ -134,6 +134,11 @@ def test_error_lists_the_available_names(reading: Treaty) -> None:
             "--columns",
             "x",
         ): "products.read_capture has no column x; it has: id, amount, _outcome, _run",
+        (
+            "read_capture",
+            "--outcome",
+            "quarantind",
+        ): "there is no outcome 'quarantind'; did you mean 'quarantined'? use one of: accepted, duplicate, conflicting",
         ("read_sales@1", "--outcome", "valid"): "the rows of publications.read_sales_v1 have no outcome",
         ("a b",): "'a b' is not a table name",
     }.items():

@@ -62,11 +62,8 @@ def check_separator(source: Files, options: Mapping[str, str], declared: SchemaO
     header = _read_header(file, _option(options, "encoding", "utf-8"))
     if not header.strip():
         return
-    best = max(
-        (_SEPARATORS if current in _SEPARATORS else (current, *_SEPARATORS)),
-        key=lambda sep: _fit(header, sep, declared),
-    )
-    if best == current or _fit(header, best, declared) <= _fit(header, current, declared):
+    best = _best_separator(header, current, declared)
+    if best == current:
         return
     name = _SEPARATOR_NAMES.get(best, f"'{best}'")
     value = "\\t" if best == "\t" else best
@@ -76,6 +73,20 @@ def check_separator(source: Files, options: Mapping[str, str], declared: SchemaO
         missing = len(_expected(declared)) - _fit(header, current, declared)
         problem = f"{missing} {'column' if missing == 1 else 'columns'} missing, the file has {name}"
     raise InvalidDocument(f'{source}: {problem}: use --option "sep={value}"')
+
+
+def detect_separator(file: Path) -> str | None:
+    """Return the separator of a CSV file by its header, if it is not a comma; None for other files."""
+    kind = file_kind(file.name)
+    if kind is None or kind.format is not DataFormat.CSV:
+        return None
+    separator = _best_separator(_read_header(file, "utf-8"), kind.separator or ",", None)
+    return None if separator == "," else separator
+
+
+def _best_separator(header: str, current: str, declared: SchemaObject | None) -> str:
+    """Return the separator with which most columns fit; the current one unless another one is better."""
+    return max((current, *_SEPARATORS), key=lambda separator: _fit(header, separator, declared))
 
 
 def _fit(header: str, separator: str, declared: SchemaObject | None) -> int:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from treaty.cli.data_tests import DataInput, parse_data
 from treaty.cli.render.draft import draft_header, print_advice
@@ -20,8 +18,6 @@ from treaty.spark.session import track_progress
 from treaty.spark.session_options import SparkOptions
 
 _NOT_NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+")
-_SNIFFED_CHARACTERS = 65_536
-_SEPARATORS = ",;\t|"
 
 
 def name_of(source: Source) -> str:
@@ -71,6 +67,7 @@ class DraftedContract:
     name: str
     text: str
     line: str
+    has_key: bool
 
 
 def draft_from_data(data: str, options: dict[str, str], settings: Settings) -> DraftedContract:
@@ -81,18 +78,6 @@ def draft_from_data(data: str, options: dict[str, str], settings: Settings) -> D
     inferred = infer_from_data(source, spark_options(settings.spark(), None, None), name, name, None)
     contract = replace(inferred.contract, status="active")
     print_advice(inferred, data, None)
+    has_key = any(schema.primary_key for schema in contract.objects or ())
     text = draft_header(inferred, data) + write_yaml(document_of(contract))
-    return DraftedContract(name, text, f"{contract.id}@{contract.version.partition('.')[0]}")
-
-
-def sniff_separator(file: Path) -> str | None:
-    """Return the separator of a CSV file if it is not a comma."""
-    if not file.name.lower().endswith((".csv", ".tsv", ".txt")):
-        return None
-    with file.open(encoding="utf-8", errors="replace", newline="") as text:
-        head = text.read(_SNIFFED_CHARACTERS)
-    try:
-        separator = csv.Sniffer().sniff(head, delimiters=_SEPARATORS).delimiter
-    except csv.Error:
-        return None
-    return None if separator == "," else separator
+    return DraftedContract(name, text, f"{contract.id}@{contract.version.partition('.')[0]}", has_key)

@@ -119,6 +119,7 @@ class DataFile:
     files: str
     """The path of the data, as in the declaration of a source."""
     separator: str | None = None
+    has_key: bool = True
 
 
 def sample_project(folder: Path, name: str) -> dict[Path, str]:

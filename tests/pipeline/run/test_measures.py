@@ -91,6 +91,14 @@ def test_exceptions_are_measured_with_their_age() -> None:
     )
 
 
+def test_rows_that_pass_several_layers_of_one_contract_count_once() -> None:
+    product = replace(ACCEPTED, layer="products", counts=Counts(valid=88, quarantined=2))
+    publication = replace(ACCEPTED, layer="publications", counts=Counts(published=87, quarantined=1))
+    found = values(ARRIVED, ACCEPTED, product, publication)
+
+    assert (found["rows_in"], found["volume"], found["quarantined_rows"]) == (100.0, 87.0, 7.0)
+
+
 def test_late_events_and_gaps_are_measured_for_products() -> None:
     product = replace(ACCEPTED, layer="products", counts=Counts(valid=50, out_of_order=3, gaps=2))
     found = values(product)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from tests.pipeline.tables.orders import COLUMNS, made, orders, stamp, states
 from treaty.errors import Conflict, NotFound
@@ -53,6 +54,28 @@ def test_empty_run_is_stamped_and_all_rows_can_be_deleted(spark: SparkSession, r
     rebuilt.publish()
     assert states(tables.read("products.orders")) == {("b", 1): "new"}
     assert [one.run for one in tables.stamps("products.orders")] == [3, 2, 1]
+
+
+def test_the_rows_of_a_run_are_counted_also_over_spark_connect(
+    any_spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    tables = made(any_spark, request)
+    rows, parts = F.count(F.lit(1)).alias("rows"), F.sum("part").alias("parts")
+    first = tables.stage("products.orders", 1)
+    first.also_count = (parts,)
+    first.append(orders(any_spark, 1, ("a", 1, "new"), ("b", 2, "new")), stamp(1), [rows])
+    assert dict(first.totals) == {"rows": 2, "parts": 3}
+    first.publish()
+
+    second = tables.stage("products.orders", 2)
+    second.supersede(orders(any_spark, 2, ("b", 2, "paid")), ["order_id", "part"], stamp(2), [rows])
+    assert dict(second.totals) == {"rows": 1}
+    second.publish()
+    assert states(tables.read("products.orders")) == {("a", 1): "new", ("b", 2): "paid"}
+
+    empty = tables.stage("products.orders", 3)
+    empty.append(orders(any_spark, 3, ("x", 1, "")).where("false"), stamp(3), [rows, parts])
+    assert dict(empty.totals) == {"rows": 0, "parts": None}
 
 
 def test_rows_with_a_few_values_are_deleted_whatever_the_values_contain(

@@ -61,6 +61,9 @@ def init(
     _refuse_taken([folder / "treaty.yaml", folder / "contracts"])
     drafted = _draft(data, folder)
     _write_files(project_files(folder, name, drafted), folder)
+    if not drafted.has_key:
+        contract = folder / "contracts" / f"{drafted.source}.yaml"
+        typer.echo(f"\nBefore the first run: no key was found; mark its fields in {contract} with primaryKey: true")
     _print_next_steps(folder, drafted.line, drafted.source)
 
 
@@ -104,14 +107,15 @@ def _draft(data: str, folder: Path) -> DataFile:
     if not file.is_file():
         raise NotFound(f"there is no file {data}; check the path")
     with requires_extra("spark"):
-        from treaty.cli.drafts import draft_from_data, sniff_separator
+        from treaty.cli.data_checks import detect_separator
+        from treaty.cli.drafts import draft_from_data
         from treaty.cli.new_project import DataFile
         from treaty.settings import load_settings
-    separator = sniff_separator(file)
+    separator = detect_separator(file)
     drafted = draft_from_data(data, {"sep": separator} if separator else {}, load_settings(None))
     inside = file.resolve().is_relative_to(folder.resolve())
     files = str(file.resolve().relative_to(folder.resolve())) if inside else str(file.resolve())
-    return DataFile(drafted.name, drafted.text, drafted.line, files, separator)
+    return DataFile(drafted.name, drafted.text, drafted.line, files, separator, drafted.has_key)
 
 
 def _print_next_steps(folder: Path, line: str, source: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from treaty.pipeline.layers.audit import Audit
 from treaty.pipeline.layers.products import build_product, key_columns, product_columns, sequences_across_keys
 from treaty.pipeline.project.declarations import Product
 from treaty.pipeline.run.changes import (
@@ -14,8 +13,7 @@ from treaty.pipeline.run.changes import (
     restrict_to_affected_keys,
     with_shared_sequences,
 )
-from treaty.pipeline.run.summary import Counts
-from treaty.pipeline.run.template import BranchStep, count_outcomes, outcome_totals
+from treaty.pipeline.run.template import BranchStep, outcome_totals
 from treaty.pipeline.tables import Staged, table_properties, with_comments
 
 SUMMED_COLUMNS = {"out_of_order": "_out_of_order", "gaps": "_gaps"}
@@ -54,7 +52,3 @@ class ProductStep(BranchStep[Product, AffectedInputs, DataFrame]):
         stamp = self.context.new_stamp(changes.reflects, {})
         totals = outcome_totals(SUMMED_COLUMNS)
         replace_keys(branch, output, inputs, columns, key_columns(self.contract), stamp, totals)
-
-    def count(self, staged: Staged, audit: Audit | None) -> Counts:
-        """Count the rows by outcome, and add up late events and gaps."""
-        return count_outcomes(staged, SUMMED_COLUMNS)

@@ -12,11 +12,12 @@ from typing import Any
 from treaty.contracts.findings import Severity
 from treaty.observability import State, measures
 from treaty.observability.evidence import ERROR, FIELDS, REFUSED, refusal_details
+from treaty.pipeline.project.declarations import Layer
 from treaty.pipeline.run.observations import DriftedField
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
 
-_RAW = "raw"
-_EVENTS = "events"
+_RAW, _EVENTS = Layer.RAW.value, Layer.EVENTS.value
+_LAYERS = [layer.value for layer in Layer]
 _PERCENT = 100.0
 _MAX_LISTED = 20
 _MAX_TEXT_LENGTH = 500
@@ -91,7 +92,7 @@ def _lag(steps: Sequence[StepSummary]) -> Iterator[StepMeasure]:
 
 def _row_measures(steps: Sequence[StepSummary]) -> Iterator[StepMeasure]:
     counts = sum((step.counts for step in steps), Counts())
-    passed = counts.accepted + counts.valid + counts.resolved + counts.published
+    passed = _passed(steps)
     total = counts.rows_in or passed + counts.quarantined + counts.held
     yield StepMeasure(measures.ROWS_IN, float(total), _arrivals(steps))
     yield StepMeasure(measures.VOLUME, float(passed))
@@ -109,6 +110,13 @@ def _row_measures(steps: Sequence[StepSummary]) -> Iterator[StepMeasure]:
     if any(step.layer == "products" for step in steps):
         yield StepMeasure(measures.OUT_OF_ORDER, float(counts.out_of_order))
         yield StepMeasure(measures.GAPS, float(counts.gaps))
+
+
+def _passed(steps: Sequence[StepSummary]) -> int:
+    """Return the rows that passed in the last layer: the same rows go through all layers of a small project."""
+    last = max(_LAYERS.index(step.layer) for step in steps)
+    counts = sum((step.counts for step in steps if _LAYERS.index(step.layer) == last), Counts())
+    return counts.accepted + counts.valid + counts.resolved + counts.published
 
 
 def _arrivals(steps: Sequence[StepSummary]) -> dict[str, Any]:

@@ -32,17 +32,13 @@ from treaty.pipeline.run.observations import (
 )
 from treaty.pipeline.run.step_context import Phase, StepContext
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
-from treaty.pipeline.tables import OUTCOME, RUN, Staged
+from treaty.pipeline.tables import OUTCOME, OUTCOMES, RUN, Staged
 from treaty.spark.columns import VIOLATIONS_COLUMN
 
 DeclaredT = TypeVar("DeclaredT", bound=Declared)
 InputsT = TypeVar("InputsT")
 OutputT = TypeVar("OutputT")
 StagedT = TypeVar("StagedT")
-
-
-OUTCOMES = ("accepted", "duplicate", "conflicting", "quarantined", "control", "valid", "resolved", "held", "deleted")
-"""The outcomes that rows of a step can have."""
 
 
 class LayerStep(ABC, Generic[DeclaredT, InputsT, OutputT, StagedT]):
@@ -204,19 +200,9 @@ def outcome_totals(sums: Mapping[str, str] | None = None) -> list[Column]:
     return [*outcomes, *_sums(sums)]
 
 
-def count_outcomes(staged: Staged, sums: Mapping[str, str] | None = None) -> Counts:
-    """Count the rows of a run by outcome: from the totals of the write, or by a query where Spark has none."""
-    totals = {name: int(total or 0) for name, total in staged.totals.items() if name != EVENT_TIMES}
-    if totals:
-        return Counts(**totals)
-    rows = staged.read().where(F.col(RUN) == F.lit(staged.run))
-    groups = rows.groupBy(OUTCOME).agg(F.count("*").alias("rows"), *_sums(sums))
-    counts: dict[str, int] = {}
-    for row in groups.collect():
-        counts[row[OUTCOME]] = row["rows"]
-        for name in sums or {}:
-            counts[name] = counts.get(name, 0) + row[name]
-    return Counts(**counts)
+def count_outcomes(staged: Staged) -> Counts:
+    """Return the rows that a run wrote, by outcome, and the sums that were counted with them."""
+    return Counts(**{name: int(total or 0) for name, total in staged.totals.items() if name != EVENT_TIMES})
 
 
 def _sums(sums: Mapping[str, str] | None) -> list[Column]:

@@ -12,6 +12,10 @@ RUN = "_run"
 OUTCOME = "_outcome"
 CURRENT_OUTCOMES = ("accepted", "valid", "resolved")
 """The outcomes of rows that later steps read."""
+OUTCOMES = ("accepted", "duplicate", "conflicting", "quarantined", "control", "valid", "resolved", "held", "deleted")
+"""The outcomes that rows of a step can have."""
+FILE_OUTCOMES = ("read", "empty", "set apart")
+"""The outcomes in the ledger of arrivals."""
 
 ARRIVALS = "arrivals"
 """The namespace of the ledger of arrivals."""

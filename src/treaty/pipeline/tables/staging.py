@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
@@ -50,7 +50,8 @@ class Staged:
         self.also_count: Sequence[Column] = ()
         """Further totals to count while the rows of the run are written."""
         self._check = check
-        self._observed: Observation | None = None
+        self.totals: Mapping[str, Any] = {}
+        """What was counted of the rows of the run, by the names of the totals."""
 
     def delete_all(self) -> None:
         """Delete all rows."""
@@ -81,31 +82,43 @@ class Staged:
         if stamp.run != self.run:
             raise Conflict(f"the branch of run {self.run} in {self.table} does not accept rows of run {stamp.run}")
         with translate_errors(self.table):
-            append_rows(self._observe(rows, totals), self.columns, self._rows, self.table, stamp)
+            self._append_and_count(rows, totals, stamp)
 
     def supersede(self, rows: DataFrame, on: Sequence[str], stamp: NewStamp, totals: Sequence[Column] = ()) -> None:
         """Append rows, then delete older rows with the same keys; the new rows are computed once."""
         same = " AND ".join(f"old.{quoted(name)} <=> new.{quoted(name)}" for name in on)
         with translate_errors(self.table):
-            append_rows(self._observe(rows, totals), self.columns, self._rows, self.table, None)
+            self._append_and_count(rows, totals, None)
             self._spark.sql(
                 f"DELETE FROM {self._rows} AS old WHERE old.{RUN} <> {self.run} AND EXISTS "  # noqa: S608
                 f"(SELECT 1 FROM {self._rows} AS new WHERE new.{RUN} = {self.run} AND {same})"
             ).collect()
         self.append(self._spark.createDataFrame([], self.columns), stamp)
 
-    @property
-    def totals(self) -> Mapping[str, Any]:
-        """What was counted while rows were written, by the names of the totals; empty if Spark did not return it."""
-        with translate_errors(self.table):
-            return self._observed.get if self._observed is not None else {}
-
-    def _observe(self, rows: DataFrame, totals: Sequence[Column]) -> DataFrame:
+    def _append_and_count(self, rows: DataFrame, totals: Sequence[Column], stamp: NewStamp | None) -> None:
+        """Append rows and count the totals meanwhile; over Spark Connect, which does not return them, afterwards."""
         counted = (*totals, *self.also_count)
-        if not counted or self._observed is not None:  # a second commit only stamps the branch
-            return rows
-        self._observed = Observation()
-        return rows.observe(self._observed, *counted)
+        if not counted or self.totals:  # a second commit only stamps the branch
+            append_rows(rows, self.columns, self._rows, self.table, stamp)
+            return
+        observation = Observation()
+        append_rows(rows.observe(observation, *counted), self.columns, self._rows, self.table, stamp)
+        self.totals = observation.get or self._count_written(counted)
+
+    def _count_written(self, totals: Sequence[Column]) -> Mapping[str, Any]:
+        """Count the totals in the rows of the newest commit."""
+        state = self._catalog.load(self.table)
+        head = state.history.branches.get(self._branch) if state else None
+        if state is None or head is None:
+            raise Conflict(f"the branch of run {self.run} in {self.table} no longer exists; nothing was published")
+        parent = state.history.snapshots[head].parent
+        reader = self._spark.read
+        if parent is None:
+            reader = reader.option("snapshot-id", str(head))
+        else:
+            reader = reader.option("start-snapshot-id", str(parent)).option("end-snapshot-id", str(head))
+        (row,) = reader.table(self._name).agg(*totals).collect()
+        return cast("Mapping[str, Any]", row.asDict(recursive=True))
 
     def read(self) -> DataFrame:
         """Return all rows of the table as they would be published."""

@@ -20,7 +20,7 @@ from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.pipeline.tables.ddl import view_stamp, views_in
 from treaty.pipeline.tables.history_limits import HistoryLimit, read_history_limit
-from treaty.pipeline.tables.layout import ARRIVALS, ARRIVALS_LEDGER, CURRENT_OUTCOMES, OUTCOME
+from treaty.pipeline.tables.layout import ARRIVALS, ARRIVALS_LEDGER, CURRENT_OUTCOMES, FILE_OUTCOMES, OUTCOME, OUTCOMES
 from treaty.pipeline.tables.row_texts import record_json, value_text
 from treaty.pipeline.tables.snapshots import Stamp
 from treaty.pipeline.tables.spark_errors import translate_errors
@@ -28,7 +28,7 @@ from treaty.pipeline.tables.table_catalog import TableCatalog
 from treaty.pipeline.tables.table_store import Tables
 from treaty.pipeline.tables.view_states import ViewState, view_states
 from treaty.spark.columns import quoted_col
-from treaty.suggestions import did_you_mean
+from treaty.suggestions import choose, did_you_mean
 
 _JSON = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "ignoreNullFields": "false"}
 _NESTED = (spark.StructType, spark.ArrayType, spark.MapType)
@@ -110,14 +110,21 @@ def _stored_rows(
 
 def _ledger_filter(reference: TableReference, request: ReadRequest) -> dict[str, tuple[str, ...]]:
     """Return the filter on entries of the ledger of arrivals: of one source or of all, with one outcome or any."""
+    _check_outcome(request.outcome, FILE_OUTCOMES)
     given = {"source": reference.source, "outcome": request.outcome}
     return {name: (value,) for name, value in given.items() if value is not None}
+
+
+def _check_outcome(outcome: str | None, known: Sequence[str]) -> None:
+    if outcome is not None and outcome not in known:
+        raise NotFound(f"there is no outcome {outcome!r}; {choose(outcome, known)}")
 
 
 def _outcome_filter(
     schema: spark.StructType, reference: TableReference, request: ReadRequest
 ) -> dict[str, tuple[str, ...]]:
     if OUTCOME in schema.names:
+        _check_outcome(request.outcome, OUTCOMES)
         return {OUTCOME: CURRENT_OUTCOMES if request.outcome is None else (request.outcome,)}
     if request.outcome is not None:
         raise NotFound(f"the rows of {reference.table} have no outcome; leave out --outcome")
