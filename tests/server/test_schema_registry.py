@@ -353,6 +353,17 @@ def test_fetching_schemas_is_counted_by_client(open_registry: object, serve: Ser
     assert failure(schemas.get("/usage/nothing")) == (404, 404)
 
 
+def test_clients_that_make_up_names_are_counted_together(serve: Serve) -> None:
+    client = serve()
+    SchemaClient(client, **{"User-Agent": "billing/1.0"}).register("orders-value", ORDER)
+    for number in range(250):
+        SchemaClient(client, **{"User-Agent": f"made up {number}"}).get("/schemas/ids/1")
+
+    rows = SchemaClient(client).get("/usage/orders").json()
+    assert len(rows) == 201
+    assert {row["client"]: row["reads"] for row in rows}["other clients"] == 51
+
+
 def test_media_types_and_bodies_are_checked(shared: httpx2.Client) -> None:
     schemas = SchemaClient(shared)
 

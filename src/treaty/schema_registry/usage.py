@@ -18,6 +18,9 @@ from treaty.schema_registry.subjects import Subject
 MAX_COUNTERS = 20_000
 """Counters in memory; beyond that, new ones are left out until the next flush."""
 MAX_CLIENT_LENGTH = 200
+MAX_UNKNOWN_CLIENTS = 200
+"""Names of clients that did not sign in, in a process on a day; they choose their names, so all others share one."""
+OTHER_CLIENTS = "other clients"
 _Key = tuple[str, int, str, str, date]
 
 
@@ -47,6 +50,19 @@ class UsageRecorder:
         self._lock = threading.Lock()
         self._reads: Counter[_Key] = Counter()
         self._registrations: Counter[_Key] = Counter()
+        self._unknown: set[str] = set()
+        self._unknown_on: date | None = None
+
+    def name_unknown(self, agent: str | None, day: date) -> str:
+        """Return the name under which a client that did not sign in is counted: what it says that it is."""
+        name = (agent or "unknown client")[:MAX_CLIENT_LENGTH]
+        with self._lock:
+            if day != self._unknown_on:
+                self._unknown, self._unknown_on = set(), day
+            if name not in self._unknown and len(self._unknown) >= MAX_UNKNOWN_CLIENTS:
+                return OTHER_CLIENTS
+            self._unknown.add(name)
+        return name
 
     def count_read(self, client: str, subject: Subject, schema: int, day: date) -> None:
         """Count that a client fetched a schema."""

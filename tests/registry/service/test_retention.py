@@ -17,6 +17,8 @@ from treaty.observability.measures import Measure
 from treaty.registry.model import RetentionAnswer
 from treaty.registry.rules import Retention
 from treaty.registry.service.retention import count_expired, delete_expired
+from treaty.schema_registry.subjects import Subject
+from treaty.schema_registry.usage import UsageRecorder
 
 MONTH = replace(RULES, retention=Retention(notices=timedelta(days=30), measures=timedelta(days=60)))
 
@@ -131,6 +133,19 @@ def test_measures_are_deleted_after_their_time(month: Backend, clock: Clock) -> 
     assert delete_expired(month.local.context, batch=4).measures == 6
     assert month.rows("SELECT count(*) FROM measures")[0][0] == 4
     assert len(month.local.measures.current(contract="orders").items) == 2
+
+
+def test_uses_of_schemas_are_deleted_with_the_measures(month: Backend, clock: Clock) -> None:
+    usage = UsageRecorder(month.database)
+    for day in range(5):
+        for client in ("billing", "audit"):
+            usage.count_read(client, Subject(".", "orders-value"), 1, (START + timedelta(days=day)).date())
+    usage.flush()
+    clock.now = START + timedelta(days=63)
+
+    assert count_expired(month.local.context).schema_uses == 6
+    assert delete_expired(month.local.context, batch=4).schema_uses == 6
+    assert month.rows("SELECT count(*) FROM schema_usage")[0][0] == 4
 
 
 def test_replaced_secrets_are_deleted(month: Backend, clock: Clock) -> None:

@@ -101,8 +101,13 @@ def describe_retention(answer: RetentionAnswer) -> str | None:
         pluralize(answer.secrets, "replaced secret"),
         *([pluralize(answer.lineage_events, "lineage event")] if answer.lineage_events else []),
         *([f"the evidence of {pluralize(answer.evidence, 'incident')}"] if answer.evidence else []),
+        *(
+            [pluralize(answer.schema_uses, "count of schema clients", "counts of schema clients")]
+            if answer.schema_uses
+            else []
+        ),
     ]
-    if not (answer.notices or answer.measures or answer.secrets or answer.lineage_events or answer.evidence):
+    if not any(answer.model_dump(exclude={"dry_run", "deliveries"}).values()):
         return None
     return f"{'would delete' if answer.dry_run else 'deleted'} {', '.join(counts)}"
 

@@ -288,6 +288,7 @@ class RetentionAnswer(Answer):
     secrets: int = Field(examples=[1])
     lineage_events: int = Field(default=0, examples=[2_000])
     evidence: int = Field(default=0, description="Closed incidents without their evidence now.", examples=[3])
+    schema_uses: int = Field(default=0, description="Counts of clients of the schema registry.", examples=[700])
 
 
 class ChannelAnswer(Answer):

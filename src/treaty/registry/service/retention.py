@@ -1,4 +1,4 @@
-"""Retention: deletes delivered notices, measures, lineage events and replaced secrets after the time of the rules.
+"""Retention: deletes delivered notices, measures, events, uses of schemas and replaced secrets after their time.
 
 The audit log, versions and everything else in the history are never deleted.
 """
@@ -35,6 +35,7 @@ def count_expired(context: Context) -> RetentionAnswer:
             secrets=count_ended_rotations(connection, context.now),
             lineage_events=expired_rows.count_lineage_events(connection, events_before),
             evidence=expired_rows.count_evidence(connection, measures_before),
+            schema_uses=expired_rows.count_schema_usage(connection, measures_before),
         )
 
 
@@ -54,6 +55,7 @@ def delete_expired(context: Context, batch: int = BATCH) -> RetentionAnswer:
         context, expected.lineage_events, expired_rows.delete_lineage_events, events_before, batch
     )
     evidence = _delete_in_batches(context, expected.evidence, expired_rows.delete_evidence, measures_before, batch)
+    uses = _delete_in_batches(context, expected.schema_uses, expired_rows.delete_schema_usage, measures_before, batch)
     if expected.secrets:
         secrets = context.database.write(end_rotations)
     return RetentionAnswer(
@@ -64,6 +66,7 @@ def delete_expired(context: Context, batch: int = BATCH) -> RetentionAnswer:
         secrets=secrets,
         lineage_events=events,
         evidence=evidence,
+        schema_uses=uses,
     )
 
 

@@ -1,4 +1,4 @@
-"""Rows that are older than they have to be kept: notices that were delivered, measures, and lineage events."""
+"""Rows that are older than they have to be kept: delivered notices, measures, lineage events, uses of schemas."""
 
 from __future__ import annotations
 
@@ -23,9 +23,18 @@ from sqlalchemy import (
 )
 
 from treaty.registry.store.outbox import State
-from treaty.registry.store.tables import channels, deliveries, in_batches, incidents, lineage_events, measures, notices
+from treaty.registry.store.tables import (
+    channels,
+    deliveries,
+    in_batches,
+    incidents,
+    lineage_events,
+    measures,
+    notices,
+    schema_usage,
+)
 
-_N, _D, _M, _E, _I = notices.c, deliveries.c, measures.c, lineage_events.c, incidents.c
+_N, _D, _M, _E, _I, _U = notices.c, deliveries.c, measures.c, lineage_events.c, incidents.c, schema_usage.c
 
 
 def _is_expired(before: datetime) -> ColumnElement[bool]:
@@ -88,6 +97,21 @@ def delete_lineage_events(connection: Connection, before: datetime, limit: int) 
     for some in in_batches(ids):
         connection.execute(delete(lineage_events).where(_E.id.in_(some)))
     return len(ids)
+
+
+def count_schema_usage(connection: Connection, before: datetime) -> int:
+    """Count the uses of schemas on days before a time."""
+    return _count(connection, select(_U.day).where(_U.day < before.date()))
+
+
+def delete_schema_usage(connection: Connection, before: datetime, limit: int) -> int:
+    """Delete the uses of schemas on days before a time, and return how many."""
+    key = tuple(schema_usage.primary_key)
+    rows = connection.execute(select(*key).where(_U.day < before.date()).limit(limit))
+    keys: Sequence[tuple[Any, ...]] = [tuple(row) for row in rows]
+    for some in in_batches(keys):
+        connection.execute(delete(schema_usage).where(tuple_(*key).in_(some)))
+    return len(keys)
 
 
 def count_evidence(connection: Connection, before: datetime) -> int:

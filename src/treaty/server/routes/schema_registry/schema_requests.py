@@ -16,6 +16,7 @@ from treaty.schema_registry.model import Reference, SchemaType
 from treaty.schema_registry.schema_loader import LATEST, SchemaRequest
 from treaty.schema_registry.service import SchemaRegistry
 from treaty.schema_registry.subjects import DEFAULT_CONTEXT, Subject, parse_context, parse_subject
+from treaty.schema_registry.usage import UsageRecorder
 from treaty.server.request_documents import work_on_document
 from treaty.server.routing import caller_registry, writer_registry
 from treaty.server.schema_registry_paths import CONTEXT_STATE
@@ -84,8 +85,10 @@ def _for_caller(request: Request, registry: Any) -> SchemaRegistry:
     parts = request.app.state.schema_registry
     actor = registry.context.actor
     signed_in = actor.via not in ("anonymous", "local")
-    client = actor.name if signed_in else request.headers.get("user-agent", "unknown client")
-    return SchemaRegistry(registry.context, parts.cache, parts.usage, parts.governance, client)
+    usage: UsageRecorder = parts.usage
+    agent = request.headers.get("user-agent")
+    client = actor.name if signed_in else usage.name_unknown(agent, registry.context.today)
+    return SchemaRegistry(registry.context, parts.cache, usage, parts.governance, client)
 
 
 def context_of(request: Request) -> str:
