@@ -40,6 +40,7 @@ TABLE = {
     "override": "no no no no no yes yes",
     "tick": "no no no no no yes yes",
     "audit": "no no no no no yes yes",
+    "read-accesses": "no yes yes no no yes yes",
     "manage-tokens": "no no no no no no yes",
 }
 SCOPES = {
@@ -56,6 +57,7 @@ SCOPES = {
     "override": "write",
     "tick": "write",
     "audit": "read",
+    "read-accesses": "read",
     "manage-tokens": "admin",
 }
 CASES = [

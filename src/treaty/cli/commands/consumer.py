@@ -171,6 +171,39 @@ def usage(
     call.print_page(usages, render_usage, "no reads observed")
 
 
+@app.command("accesses")
+@with_shared_options
+def accesses(
+    page: PageRequest,
+    call: RegistryCall,
+    contract: Annotated[
+        str | None, typer.Option("--contract", help="Only rows of this contract.", show_default=False)
+    ] = None,
+    consumer: Annotated[
+        str | None, typer.Option("--consumer", help="Only what this consumer asked for.", show_default=False)
+    ] = None,
+    decision: Annotated[
+        str | None,
+        typer.Option(
+            "--decision", help="Only requests with this outcome, such as served or field.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """List who asked the read API for rows, the newest first.
+
+    Members of the owning team see the requests for their contract (--contract), stewards see all.
+    """
+    from treaty.cli.render.consumers import render_accesses
+
+    with call.open() as registry:
+        found = page.fetch(
+            lambda cursor, limit: registry.lineage.accesses(
+                contract=contract, consumer=consumer, decision=decision, cursor=cursor, limit=limit
+            )
+        )
+    call.print_page(found, render_accesses, "no requests for rows")
+
+
 @app.command("graph")
 @with_shared_options
 def graph(

@@ -16,6 +16,7 @@ from treaty.cli.render.tables import facts, listing
 from treaty.contracts.versions import try_parse_version
 from treaty.registry.model import (
     AffectedAnswer,
+    DataAccessAnswer,
     DecisionAnswer,
     GraphAnswer,
     ImpactAnswer,
@@ -127,6 +128,27 @@ def render_usage(console: Console, usages: Sequence[UsageAnswer]) -> None:
             ("undeclared", text(", ".join(usage.undeclared_fields), style="warning")),
             ("seen", text(f"{usage.first_seen:%Y-%m-%d} to {usage.last_seen:%Y-%m-%d}")),
             ("job", text(" · ".join(part for part in (usage.job, usage.team) if part))),
+        ]
+        console.print(facts([(name, value) for name, value in rows if value]))
+
+
+def render_accesses(console: Console, accesses: Sequence[DataAccessAnswer]) -> None:
+    """Render requests for rows, one block each."""
+    for access in accesses:
+        title = text(access.consumer or "no consumer", style="path").append_text(
+            text(f"  {access.line}", style="accent")
+        )
+        is_good = access.decision == "served"
+        title.append_text(text(f"  {access.decision}", style="quiet" if is_good else "warning"))
+        console.print(title)
+        published = [access.version, f"run {access.run}" if access.run is not None else None]
+        rows = [
+            ("at", text(f"{access.at:%Y-%m-%d %H:%M:%S} UTC by {access.actor}")),
+            ("rows", text(f"{access.rows:,}")),
+            ("fields", text(", ".join(access.fields))),
+            ("filters", text(", ".join(access.filters))),
+            ("purpose", text(access.purpose or "")),
+            ("published", text(" · ".join(part for part in published if part))),
         ]
         console.print(facts([(name, value) for name, value in rows if value]))
 

@@ -28,6 +28,7 @@ class Action(StrEnum):
     OVERRIDE = "override"
     TICK = "tick"
     AUDIT = "audit"
+    READ_ACCESSES = "read-accesses"  # who read the published rows of a contract
     MANAGE_TOKENS = "manage-tokens"
 
 
@@ -90,6 +91,7 @@ RULES: dict[Action, Rule] = {
     Action.OVERRIDE: Rule(Scope.WRITE, _STEWARDS, care=Care.REASON),
     Action.TICK: Rule(Scope.WRITE, _STEWARDS),
     Action.AUDIT: Rule(Scope.READ, _STEWARDS),
+    Action.READ_ACCESSES: Rule(Scope.READ, _STEWARDS, _MEMBERS),
     Action.MANAGE_TOKENS: Rule(Scope.ADMIN, _ADMINS),
 }
 """The rule of each action."""

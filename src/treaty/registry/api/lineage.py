@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from treaty.registry.model import LineageReceiptAnswer, Page, UsageAnswer
+from treaty.registry.model import DataAccessAnswer, LineageReceiptAnswer, Page, UsageAnswer
 from treaty.registry.model.page import PAGE
 
 
@@ -25,4 +25,16 @@ class LineageApi(Protocol):
         limit: int = PAGE,
     ) -> Page[UsageAnswer]:
         """List who was seen reading which line and fields, by consumer and line."""
+        ...
+
+    def accesses(
+        self,
+        *,
+        contract: str | None = None,
+        consumer: str | None = None,
+        decision: str | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
+    ) -> Page[DataAccessAnswer]:
+        """List who asked for published rows, the newest first; without a contract, only stewards may."""
         ...

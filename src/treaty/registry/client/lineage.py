@@ -8,7 +8,7 @@ from typing import Any
 from treaty.registry.api import LineageApi
 from treaty.registry.client.requests import API, json_list_body
 from treaty.registry.client.transport import Transport
-from treaty.registry.model import LineageReceiptAnswer, Page, UsageAnswer
+from treaty.registry.model import DataAccessAnswer, LineageReceiptAnswer, Page, UsageAnswer
 from treaty.registry.model.page import PAGE, check_limit
 
 
@@ -35,3 +35,23 @@ class Lineage(LineageApi):
         check_limit(limit)
         parameters = {"contract": contract, "consumer": consumer, "cursor": cursor, "limit": limit}
         return self._wire.get(f"{API}/usage", Page[UsageAnswer], parameters)
+
+    def accesses(
+        self,
+        *,
+        contract: str | None = None,
+        consumer: str | None = None,
+        decision: str | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
+    ) -> Page[DataAccessAnswer]:
+        """List who asked for published rows, the newest first; without a contract, only stewards may."""
+        check_limit(limit)
+        parameters = {
+            "contract": contract,
+            "consumer": consumer,
+            "decision": decision,
+            "cursor": cursor,
+            "limit": limit,
+        }
+        return self._wire.get(f"{API}/accesses", Page[DataAccessAnswer], parameters)

@@ -78,6 +78,7 @@ from treaty.registry.model.page import Answer, Page
 from treaty.registry.model.usage_answers import (
     BatchAnswer,
     BatchSummaryAnswer,
+    DataAccessAnswer,
     FailedEventAnswer,
     LineageReceiptAnswer,
     UsageAnswer,
@@ -102,6 +103,7 @@ __all__ = [
     "ChildAnswer",
     "ContractAnswer",
     "ContractHealthAnswer",
+    "DataAccessAnswer",
     "DayAnswer",
     "DecisionAnswer",
     "DeliveryAnswer",

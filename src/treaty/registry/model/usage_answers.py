@@ -57,6 +57,27 @@ class BatchAnswer(Answer):
     failed_events: list[FailedEventAnswer] = Field(default=[])
 
 
+class DataAccessAnswer(Answer):
+    """One request for published rows, without values of rows."""
+
+    seq: int = Field(description="The number of the entry.", examples=[1_204])
+    at: datetime = Field(examples=["2026-11-03T04:00:00Z"])
+    actor: str = Field(description="Who sent the request.", examples=["support-desk"])
+    consumer: str | None = Field(default=None, description="The consumer it was for.", examples=["support-desk"])
+    line: str = Field(examples=["users.daily_active@1"])
+    version: str | None = Field(default=None, description="The contract version of the rows.", examples=["1.2.0"])
+    fields: list[str] = Field(default=[], examples=[["user_id", "plan"]])
+    filters: list[str] = Field(default=[], description="The columns that were filtered on.", examples=[["user_id"]])
+    rows: int = Field(description="How many rows were sent.", examples=[1])
+    purpose: str | None = Field(default=None, description="The purpose of the subscription.", examples=["support"])
+    run: int | None = Field(default=None, description="The run that published the rows.", examples=[42])
+    decision: str = Field(
+        description="`served`, `aborted` if the client left before the end, or why it was refused: "
+        "`no_subscription`, `unconfirmed`, `field`, `filter`, `purpose`, `region`, `retired`.",
+        examples=["served"],
+    )
+
+
 class UsageAnswer(Answer):
     """A consumer that was seen reading a line."""
 

@@ -23,9 +23,10 @@ from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize, may
 from treaty.registry.api import LineageApi
 from treaty.registry.documents import MAX_NAME_LENGTH
-from treaty.registry.model import LineageReceiptAnswer, Page, UsageAnswer
+from treaty.registry.model import DataAccessAnswer, LineageReceiptAnswer, Page, UsageAnswer
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
+from treaty.registry.service.data_accesses import list_accesses
 from treaty.registry.service.event_inbox import Requests
 from treaty.registry.service.line_lineage import declared_upstreams
 from treaty.registry.service.observed_usage import first_moment, usage_answer, usage_of
@@ -109,6 +110,18 @@ class Lineage(LineageApi):
             return [usage_answer(connection, row, usages[row.reader], since) for row in rows]
 
         return page_of(context.read(read), limit, _place)
+
+    def accesses(
+        self,
+        *,
+        contract: str | None = None,
+        consumer: str | None = None,
+        decision: str | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
+    ) -> Page[DataAccessAnswer]:
+        """List who asked for published rows, the newest first; without a contract, only stewards may."""
+        return list_accesses(self._context, contract, consumer, decision, cursor, limit)
 
 
 def _place(usage: UsageAnswer) -> tuple[str, str, int]:

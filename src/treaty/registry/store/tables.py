@@ -518,6 +518,27 @@ consumer_profiles = Table(
 )
 """What people said of consumers: it counts more than what scans guess."""
 
+data_accesses = Table(
+    "data_accesses",
+    METADATA,
+    Column("seq", Number, primary_key=True),
+    Column("at", Moment, nullable=False),
+    Column("actor", ActorId, nullable=False),
+    Column("consumer", Name),  # null if the request named none
+    Column("contract", Name, nullable=False),
+    Column("major", BigInteger, nullable=False),  # of the line
+    Column("version", Text),
+    Column("fields", JSON, nullable=False),
+    Column("filters", JSON, nullable=False),  # columns only, without values
+    Column("rows", BigInteger, nullable=False),
+    Column("purpose", Text),
+    Column("run", BigInteger),  # of the pipeline that published the rows
+    Column("decision", String(24), nullable=False),
+    Index("ix_data_accesses_contract", "contract", "seq"),
+    Index("ix_data_accesses_consumer", "consumer", "seq"),
+)
+"""Who asked for which published rows, and what was decided; never changed or deleted, and without values of rows."""
+
 schemas = Table(
     "schemas",
     METADATA,

@@ -16,6 +16,7 @@ from treaty.registry.access.permissions import Action
 from treaty.registry.model import (
     BatchAnswer,
     BatchSummaryAnswer,
+    DataAccessAnswer,
     FailedEventAnswer,
     LineageReceiptAnswer,
     Page,
@@ -107,6 +108,21 @@ def list_usage(
 ) -> Page[UsageAnswer]:
     """List who was seen reading which line and fields."""
     return registry.lineage.usage(contract=contract, consumer=consumer, cursor=cursor, limit=limit)
+
+
+@routes.get("/accesses", Action.READ_ACCESSES)
+def list_accesses(
+    registry: CallerRegistry,
+    contract: Word = None,
+    consumer: Word = None,
+    decision: Word = None,
+    cursor: Cursor = None,
+    limit: Limit = PAGE,
+) -> Page[DataAccessAnswer]:
+    """List who asked for published rows, the newest first: of one contract for its owners, of all for stewards."""
+    return registry.lineage.accesses(
+        contract=contract, consumer=consumer, decision=decision, cursor=cursor, limit=limit
+    )
 
 
 def _check_count(events: list[Any]) -> None:
