@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql.types import StructType
@@ -25,6 +25,7 @@ from treaty.pipeline.plan.steps import Key, Mode, Step, StepQuery, step_digest
 from treaty.pipeline.plan.type_check import find_known_type_problems
 from treaty.pipeline.project.declarations import (
     Declared,
+    Form,
     Layer,
     Product,
     Project,
@@ -50,6 +51,8 @@ from treaty.sql.project_queries import Query
 from treaty.sql.repeatability import find_unrepeatable
 
 Lineage = Mapping[str, Origins]
+RESERVED_PARAMETERS = frozenset({"fields", "as_of", "limit", "cursor", "consumer"})
+"""The parameters of the read API; every other parameter is a filter."""
 
 
 @dataclass(eq=False)
@@ -207,6 +210,7 @@ def publication_step(context: PlanContext, publication: Publication) -> BuiltSte
     if is_parsed:
         context.compare_columns(publication, _compared_columns(columns, context, publication, query))
         _check_redactions(context, publication, columns)
+    _check_served(context, publication, output.names)
     keys = {name: context.key(name) for name in reads}
     computation: Computation = FullOnly("its query cannot be parsed")
     if is_parsed:
@@ -221,7 +225,7 @@ def publication_step(context: PlanContext, publication: Publication) -> BuiltSte
         contract,
         tuple(tables[name] for name in reads),
         *_computed(computation, tables),
-        step_digest(publication, texts, contract, context.project.folder, _SENDING_KEYS),
+        step_digest(publication, texts, contract, context.project.folder, _ignored_keys(publication)),
         (StepQuery(publication.sql, reads),) if publication.sql else (),
     )
     return step, lineage(query) if query is not None else _lineage_by_name(context, publication, publication.inputs)
@@ -231,6 +235,27 @@ def _own_columns(events: StructType, product: Product) -> list[str]:
     """Return the columns of a product without a query: those of its events, and the mark of deleted keys."""
     own = [name for name in events.names if name not in PLATFORM_COLUMNS]
     return own if product.deletion_mark is None else [*own, product.deletion_mark]
+
+
+def _ignored_keys(publication: Publication) -> frozenset[str]:
+    """Return what does not change how the rows are stored: columns with filters, and not being served."""
+    return _SENDING_KEYS | ({"filters"} if publication.served else {"served"})
+
+
+def _check_served(context: PlanContext, publication: Publication, columns: Sequence[str]) -> None:
+    """Report what keeps the rows of a publication from being served: a view, no key, filters on missing columns."""
+    if publication.served is None:
+        return
+    if publication.form is Form.VIEW:
+        message = "a view cannot be served: the read API reads the files of tables"
+        context.report(publication, "served-view", message, "remove as: view, or serve: true")
+    key = context.key_or_problem(publication)
+    if unknown := [name for name in publication.served.filters if name not in columns]:
+        message = f"serve.filters names {', '.join(unknown)}, which the contract does not have"
+        context.report(publication, "filter-unknown", message, f"name some of: {', '.join(columns)}")
+    if taken := [name for name in (*key, *publication.served.filters) if name in RESERVED_PARAMETERS]:
+        message = f"{', '.join(taken)} is a parameter of the read API, so it cannot be filtered on"
+        context.report(publication, "filter-reserved", message, "rename the field in the contract")
 
 
 def _computed(computation: Computation, tables: Mapping[str, str]) -> tuple[Mode, str, Key | None]:

@@ -23,6 +23,7 @@ from treaty.pipeline.project.declarations import (
     Publication,
     Redacted,
     Redaction,
+    Served,
     Source,
     ValueFormat,
 )
@@ -230,13 +231,15 @@ def _deletion_mark(entry: MappingReader) -> str | None:
     return inner.required_text("mark", _ON_DELETE_HINT) or None
 
 
-PUBLICATION_KEYS = ("name", "contract", "from", "sql", "redact", "delay", "as", "feed", "topic", "table")
+PUBLICATION_KEYS = ("name", "contract", "from", "sql", "redact", "delay", "as", "feed", "topic", "table", "serve")
 DELAY_KEYS = ("by", "for")
+SERVE_KEYS = ("filters",)
 FEED_KEYS = ("folder", "format", "files")
 FEED_FORMATS = (Format.CSV, Format.JSONL, Format.PARQUET)
 MAX_FEED_FILES = 10_000
 _REDACTIONS = {redaction.value: redaction for redaction in (Redaction.HASH, Redaction.NULL)}
 _FEED_HINT = "write it like feed: {folder: feeds/partner, format: csv}"
+_SERVE_HINT = "write it like serve: true, or serve: {filters: [order_date]}"
 _DELAY_HINT = "write it like delay: {by: recognized_at, for: 24 h}"
 _REDACT_HINT = 'write it like redact: {customer_id: hash, city: null, country: "withheld"}'
 
@@ -264,6 +267,7 @@ def read_publication(document: Document) -> Publication:
         form=form,
         feed=_feed(document, form),
         topic=read_topic(document, form, line),
+        served=_served(entry),
         at=document.at,
     )
 
@@ -338,6 +342,18 @@ def _feed(document: Document, form: Form) -> Feed | None:
         inner.report("feed.format is missing", f"add format: {' | '.join(FEED_FORMATS)}")
     kind = inner.choice("format", FEED_FORMATS) or Format.JSONL
     return Feed(resolve_path(document.folder, folder), kind, _file_count(inner))
+
+
+def _served(entry: MappingReader) -> Served | None:
+    """Read `serve: true`, or `serve: {filters: [...]}` with the columns that have filters beside the key."""
+    given = entry.data.get("serve", False)
+    if isinstance(given, bool):
+        return Served() if given else None
+    inner = entry.inner("serve", _SERVE_HINT)
+    if inner is None:
+        return None
+    inner.allow_only(SERVE_KEYS)
+    return Served(inner.texts("filters"))
 
 
 def _file_count(inner: MappingReader) -> int:

@@ -283,6 +283,13 @@ class Topic:
 
 
 @dataclass(frozen=True)
+class Served:
+    """Rows are served by the read API: the table is sorted by its key, and some more columns have filters."""
+
+    filters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Publication:
     """A consumer contract and how its rows are served."""
 
@@ -297,6 +304,7 @@ class Publication:
     form: Form = Form.TABLE
     feed: Feed | None = None
     topic: Topic | None = None
+    served: Served | None = None
     at: str = ""
 
 

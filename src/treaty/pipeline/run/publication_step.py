@@ -22,6 +22,7 @@ from treaty.pipeline.layers.publications import (
 from treaty.pipeline.layers.publications.view_sql import PinnedInput, ViewQuery, view_query
 from treaty.pipeline.plan.reasons import VISIBLE_AT, has_new_visible_rows
 from treaty.pipeline.project.declarations import Form, Publication
+from treaty.pipeline.project.project_sql import key_columns
 from treaty.pipeline.run.changes import (
     AffectedInputs,
     Changes,
@@ -38,6 +39,7 @@ from treaty.pipeline.run.template import BranchStep, LayerStep
 from treaty.pipeline.sinks import SINKS, Consignment, Published
 from treaty.pipeline.tables import CURRENT_OUTCOMES, OUTCOME, Staged, table_properties, with_comments
 from treaty.pipeline.tables.ddl import create_view, view_stamp
+from treaty.pipeline.tables.layout import point_read_layout
 from treaty.pipeline.tables.view_states import record_view_state, view_states
 from treaty.spark.schema import select_object, struct_type
 
@@ -66,7 +68,10 @@ class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
     def ensure_tables(self) -> None:
         """Create or evolve the publication's table."""
         columns = with_comments(struct_type(select_object(self.contract)), self.contract)
-        self.tables.ensure(self.table, columns, table_properties(self.contract))
+        properties = table_properties(self.contract)
+        if self.declared.served is not None:
+            properties |= point_read_layout(key_columns(self.contract))
+        self.tables.ensure(self.table, columns, properties)
 
     def restrict_to_affected_keys(self, changes: Changes) -> AffectedInputs:
         """Return the input rows of the keys that changed."""

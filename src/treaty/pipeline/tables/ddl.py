@@ -10,7 +10,7 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.sql_quoting import identifier_problem, quote_identifier
 from treaty.errors import Conflict, InvalidDocument
-from treaty.pipeline.tables.layout import TableNamespace
+from treaty.pipeline.tables.layout import SORTED_BY, TableNamespace
 from treaty.pipeline.tables.schema_conversion import COMMENT
 from treaty.pipeline.tables.snapshots import PREFIX, NewStamp, Stamp, parse_stamp
 from treaty.pipeline.tables.spark_errors import translate_errors
@@ -112,6 +112,15 @@ def evolve_statements(name: str, have: spark.StructType, want: spark.StructType)
     always nullable, since existing rows have no value for them.
     """
     yield from _evolve_struct(name, (), have, _stored_columns(want))
+
+
+def order_statements(name: str, have: Mapping[str, str], want: Mapping[str, str]) -> Iterator[str]:
+    """Yield the statement that sorts what is written to a table from now on, or stops to."""
+    if want.get(SORTED_BY) == have.get(SORTED_BY):
+        return
+    columns = want.get(SORTED_BY)
+    order = f"ORDERED BY {', '.join(map(quoted, columns.split(',')))}" if columns else "UNORDERED"
+    yield f"ALTER TABLE {name} WRITE {order}"
 
 
 def property_statements(name: str, have: Mapping[str, str], want: Mapping[str, str]) -> Iterator[str]:

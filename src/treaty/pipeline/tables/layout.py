@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from treaty.errors import InvalidDocument
+from treaty.formats.catalog_properties import PREFIX
 
 RUN = "_run"
 OUTCOME = "_outcome"
@@ -46,6 +47,20 @@ def layout(columns: Collection[str], partition: Sequence[str]) -> dict[str, str]
         **_EVERY_TABLE,
         **(_FEW_PARTITIONS if set(partition) <= {OUTCOME} else _MANY_PARTITIONS),
         **(_RUN_STATISTICS if RUN in columns else {}),
+    }
+
+
+SORTED_BY = f"{PREFIX}sorted_by"
+"""The property with the columns that the rows of a table are sorted by, separated by commas."""
+ROW_GROUP_BYTES = 1024 * 1024
+
+
+def point_read_layout(key: Sequence[str]) -> dict[str, str]:
+    """Return the Iceberg settings of a table that is read by its key: sorted by it, in small row groups."""
+    return {
+        SORTED_BY: ",".join(key),
+        "write.distribution-mode": "range",
+        "write.parquet.row-group-size-bytes": str(ROW_GROUP_BYTES),
     }
 
 

@@ -259,6 +259,11 @@ class TableCatalog:
                 "published; run again"
             )
 
+    def open_published(self, table: str) -> tuple[Table, tuple[Stamp, ...]]:
+        """Return a table of PyIceberg with the stamps of its published snapshots, newest first."""
+        loaded = self.open_table(table)
+        return loaded, tuple(_state(loaded).history.stamps())
+
     def open_table(self, table: str) -> Table:
         """Return a table of PyIceberg, for the modules of this package; raise `NotFound` if there is none."""
         loaded = self._load(table)

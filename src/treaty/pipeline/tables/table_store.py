@@ -12,11 +12,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from treaty.errors import Conflict, NotFound
-from treaty.pipeline.tables.ddl import create_statements, evolve_statements, property_statements
+from treaty.pipeline.tables.ddl import create_statements, evolve_statements, order_statements, property_statements
 from treaty.pipeline.tables.layout import (
     CURRENT_OUTCOMES,
     OUTCOME,
     RUN,
+    SORTED_BY,
     FileStats,
     TableNamespace,
     file_stats_of,
@@ -79,10 +80,11 @@ class Tables:
         state = self.catalog.load(table)
         if state is None:
             self.catalog.create_namespace(table.partition(".")[0])
-            statements = list(create_statements(name, columns, wanted, partition))
+            statements = [*create_statements(name, columns, wanted, partition), *order_statements(name, {}, wanted)]
         else:
             statements = [
                 *evolve_statements(name, state.columns, columns),
+                *order_statements(name, state.properties, wanted),  # changes a property that the next one sets
                 *property_statements(name, state.properties, wanted),
             ]
         with translate_errors(table):
@@ -184,9 +186,13 @@ class Tables:
         """Rewrite small files and files with many deletes; rows, stamps and older snapshots stay the same."""
         name = self.namespace.name_in_catalog(table)
         system = f"{self.namespace.catalog}.system"
+        state = self.catalog.load(table)
+        is_sorted = state is not None and SORTED_BY in state.properties
+        strategy = "strategy => 'sort', " if is_sorted else ""
         with translate_errors(table):
             self.spark.sql(
-                f"CALL {system}.rewrite_data_files(table => '{name}', options => map('delete-file-threshold', '1'))"
+                f"CALL {system}.rewrite_data_files(table => '{name}', {strategy}"
+                "options => map('delete-file-threshold', '1'))"
             ).collect()
             self.spark.sql(
                 f"CALL {system}.rewrite_position_delete_files(table => '{name}', options => map('rewrite-all', 'true'))"
