@@ -16,6 +16,7 @@ from benchmarks import (
     pipeline,
     registry,
     schema_registry,
+    serving,
 )
 
 BENCHMARKS = {
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "catalog": catalog.run,
     "enforce": enforce.run,
     "pipeline": pipeline.run,
+    "serving": serving.run,
 }
 
 
