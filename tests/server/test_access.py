@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -50,6 +51,7 @@ from treaty.server.schema_registry_paths import PREFIX
 from treaty.server.settings import AccessSettings
 
 NUMBERS = count(1)
+CONVERTOR = re.compile(r":\w+}")
 TEAMS = {"own": "growth", "other": "sales", "none": "unstaffed"}
 """Who owns what a request is about: the team of the caller, another team, or a team without members.
 
@@ -303,6 +305,11 @@ TABLE = [
         lambda contract: {**reader(contract), "latency": "1d"},
         "/api/v1/map/consumers?of={reader}",
     ),
+    Asked("GET /api/v1/accesses", MEMBERS, at="/api/v1/accesses?contract={c}"),
+    Asked("GET /data", EVERYBODY, absent="404"),
+    Asked("GET /data/{line}", EVERYBODY, at="/data/{c}@1", absent="404"),
+    Asked("GET /data/{line}/{key}", EVERYBODY, at="/data/{c}@1/1", absent="404"),
+    Asked("GET /openapi/data/{line}.json", EVERYBODY, at="/openapi/data/{c}@1.json", absent="404"),
     Asked("GET /api/v1/health", EVERYBODY),
     Asked("GET /api/v1/contracts/{contract}/health", EVERYBODY, at="/api/v1/contracts/{c}/health"),
     Asked("GET /api/v1/incidents", EVERYBODY),
@@ -552,7 +559,7 @@ def test_the_table_of_roles_has_every_route(tmp_path: Path) -> None:
 
     schema_routes = [route for part in schema_registry.ROUTES for route in iter_route_contexts(part.router.routes)]
     assert sorted(one.ask for one in EVERY_REQUEST) == sorted(
-        f"{method} {prefix}{str(route.path).replace(':path', '')}"
+        f"{method} {prefix}{CONVERTOR.sub('}', str(route.path))}"
         for prefix, listed in (("", routes), (PREFIX, schema_routes))
         for route in listed
         if prefix or route.path not in OPEN

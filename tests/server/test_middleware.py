@@ -361,7 +361,7 @@ def test_head_is_answered_like_get_without_a_body(open_registry: Callable[..., R
     with running(app) as address, client_of(address) as client:
         answered = 0
         for path in paths:
-            url = re.sub(r"{(\w+)(:path)?}", lambda name: HEAD_PATH_VALUES[name[1]], path or "/")
+            url = re.sub(r"{(\w+)(:\w+)?}", lambda name: HEAD_PATH_VALUES[name[1]], path or "/")
             got, head = client.get(url), client.head(url)
             assert (head.status_code, head.content) == (got.status_code, b""), url
             assert head.headers["content-type"] == got.headers["content-type"], url

@@ -71,6 +71,9 @@ QUERY_VALUES: dict[str, tuple[str, ...]] = {
 }
 HARMLESS = {"actor", "colors", "columns", "cursor", "depth", "head", "health", "hops", "kind", "limit", "mode", "since"}
 HARMLESS |= {
+    "as_of",
+    "decision",
+    "fields",
     "age",
     "reason",
     "rule",
@@ -181,7 +184,7 @@ def urls(route: Any, ids: Ids) -> Iterator[str]:
     assert not unknown, f"{route.path}: add {unknown} to QUERY_VALUES, or to HARMLESS if they name nothing"
     required = [name for name, field in query.items() if field.field_info.is_required()]
     for chosen in product(*values):
-        path = re.sub(r"{\w+(:path)?}", "{}", route.path).format(*map(quote, chosen))
+        path = re.sub(r"{\w+(:\w+)?}", "{}", route.path).format(*map(quote, chosen))
         for given in product(*(QUERY_VALUES[name] for name in required)):
             base = dict(zip(required, given, strict=True))
             yield f"{path}?{urlencode(base)}" if base else path

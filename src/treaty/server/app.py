@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
@@ -29,9 +29,13 @@ from treaty.server.pages import PAGES
 from treaty.server.pages.error_pages import add_error_pages
 from treaty.server.rate_limits import RateLimiter
 from treaty.server.routes import ROUTES
+from treaty.server.routes.data import DataState
 from treaty.server.schema_registry_app import SchemaRegistryParts, mount_schema_registry
 from treaty.server.settings import AccessSettings, Limits
 from treaty.tracing import flush_spans, is_tracing
+
+if TYPE_CHECKING:
+    from treaty.serving.data_service import DataService
 
 MAX_CACHED_ACTORS = 1_000
 UNTRACED_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -109,6 +113,19 @@ def set_registry(app: FastAPI, registry: Registry, authenticator: Authenticator)
     app.state.registry = registry
     app.state.registry_for = lru_cache(MAX_CACHED_ACTORS)(registry.acting_as)
     app.state.authenticator = authenticator
+
+
+def serve_rows(
+    app: FastAPI, registry: Registry, service: DataService, background: BackgroundThreads | None = None
+) -> DataState:
+    """Serve the rows of publications with an application; accesses are written every second and when it stops."""
+    from treaty.serving.access_recorder import AccessRecorder
+
+    state = DataState(service, AccessRecorder(registry.context))
+    if background is not None:
+        background.at_stop(state.recorder.close)
+    app.state.data = state
+    return state
 
 
 def _lifespan(background: BackgroundThreads | None) -> Callable[[FastAPI], Any]:

@@ -49,6 +49,7 @@ class BackgroundThreads:
         self._checkpoint_seq = 0
         self._cleaned_on: date | None = None
         self._regular_jobs: list[Callable[[], None]] = []
+        self._final_jobs: list[Callable[[], None]] = []
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._warm_up = threading.Timer(WARM_UP_DELAY_S, warm_up)
@@ -72,6 +73,10 @@ class BackgroundThreads:
         """Run a job every minute, and once more when the server stops."""
         self._regular_jobs.append(job)
 
+    def at_stop(self, job: Callable[[], None]) -> None:
+        """Run a job when the server stops, after its last request."""
+        self._final_jobs.append(job)
+
     def wake_delivery(self) -> None:
         """Deliver waiting notices now."""
         self._delivery.wake()
@@ -83,6 +88,8 @@ class BackgroundThreads:
         self._delivery.wake()
         if self._publisher is not None:
             self._publisher.wake()
+        for job in self._final_jobs:
+            job()
         for thread in self._threads:
             thread.join(timeout=10)
 

@@ -28,10 +28,13 @@ from treaty.registry.access.tokens import redact
 from treaty.registry.model.page import BadCursor
 from treaty.registry.not_found import ContractNotFound
 from treaty.registry.report import VersionRefused
+from treaty.registry.service.data_readers import LineRetired
 from treaty.server.rate_limits import TooManyRequests
 from treaty.server.request_documents import BadCard
 
 API = "/api/v1"
+DATA = "/data"
+"""The path of the rows of publications; its errors have the shape of those of the API."""
 
 STATUS: dict[type[TreatyError], tuple[int, str]] = {
     InvalidDocument: (422, "invalid"),
@@ -41,6 +44,7 @@ STATUS: dict[type[TreatyError], tuple[int, str]] = {
     NotAuthenticated: (401, "not_signed_in"),
     NotAllowed: (403, "not_allowed"),
     Unavailable: (503, "unavailable"),
+    LineRetired: (410, "gone"),
     BadCard: (400, "invalid"),
     TooManyRequests: (429, "too_many_requests"),
 }
@@ -95,6 +99,11 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, http_error_response)
 
 
+def has_error_model(path: str) -> bool:
+    """Return whether errors at a path, or below a prefix, have the shape of the API; others have only a detail."""
+    return path.startswith((API, f"{DATA}/", "/openapi/")) or path == DATA
+
+
 def error_response(
     request: Request,
     status: int,
@@ -106,7 +115,7 @@ def error_response(
     """Return an error in the shape of its path."""
     message = redact(message)
     headers = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "2"}}.get(status)
-    if not request.url.path.startswith(API):
+    if not has_error_model(request.url.path):
         return JSONResponse({"detail": message}, status, headers)
     body = ErrorModel(
         error=code,
@@ -135,7 +144,7 @@ def _first_api_not_found(error: NotFound) -> str:
 def treaty_error_response(request: Request, error: Exception) -> JSONResponse:
     """Return the response to an error of the library."""
     status, code, message = error_status(request, error)
-    first_api = not request.url.path.startswith(API)
+    first_api = not has_error_model(request.url.path)
     if first_api and isinstance(error, NotFound):  # its messages are fixed and have no hints
         message = _first_api_not_found(error)
     if isinstance(error, VersionRefused):
@@ -198,7 +207,7 @@ def validation_error_response(request: Request, error: Exception) -> JSONRespons
         for item in errors[:MAX_FINDINGS]
     ]
     problems += map(_validation_detail, _format_rest(errors))
-    if not request.url.path.startswith(API):
+    if not has_error_model(request.url.path):
         return JSONResponse({"detail": problems}, 422)
     findings = [
         FindingModel(id=problem["type"], severity="error", message=problem["msg"], path=".".join(problem["loc"]))
@@ -211,7 +220,7 @@ def validation_error_response(request: Request, error: Exception) -> JSONRespons
 def http_error_response(request: Request, error: Exception) -> JSONResponse:
     """Return the response to an error of the framework."""
     assert isinstance(error, HTTPException)  # noqa: S101
-    if error.status_code == 400 and request.url.path.startswith(API):  # a body that is not UTF-8
+    if error.status_code == 400 and has_error_model(request.url.path):  # a body that is not UTF-8
         return error_response(request, 422, "invalid", "the body cannot be read; send JSON in UTF-8")
     response = error_response(request, error.status_code, _CODES.get(error.status_code, "failed"), str(error.detail))
     response.headers.update(error.headers or {})

@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 
 from treaty.registry.access.tokens import redact
 from treaty.server.authenticator import Authenticator
-from treaty.server.errors import API
+from treaty.server.errors import API, has_error_model
 from treaty.server.pages.error_pages import error_page, is_page_request, render_standalone
 from treaty.server.schema_registry_paths import PREFIX as SCHEMA_REGISTRY
 from treaty.server.settings import Limits, is_loopback
@@ -256,7 +256,7 @@ class _Exchange:
         body: dict[str, Any] = {"detail": refusal.message}
         if is_schema_path(path):
             body = {"error_code": refusal.status, "message": refusal.message}
-        if path.startswith(API):
+        if has_error_model(path):
             body = {"error": refusal.code, **body, "findings": [], "request_id": self._request_id}
         return json.dumps(body).encode()
 

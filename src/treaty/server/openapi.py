@@ -11,7 +11,7 @@ from pydantic.json_schema import models_json_schema
 
 from treaty.compatibility import Mode
 from treaty.registry.model import Registration
-from treaty.server.errors import API, UNAVAILABLE_MESSAGE, DetailModel, ErrorModel
+from treaty.server.errors import UNAVAILABLE_MESSAGE, DetailModel, ErrorModel, has_error_model
 
 Responses = dict[int | str, dict[str, Any]]
 _SCHEMA_REFERENCE = "#/components/schemas/{model}"
@@ -197,6 +197,7 @@ _ERRORS = {
     404: _Error("Not found.", "not_found", "'users.daily_active' has no version '9.0.0'"),
     408: _Error("The body did not arrive in time.", "timeout", "the body did not arrive within 30 seconds"),
     409: _Error("Conflicts with the current state.", "refused", "ltv-dashboard still reads users.daily_active@1"),
+    410: _Error("No longer served.", "gone", "users.daily_active@1 is retired; read users.daily_active@2 instead"),
     413: _Error("The body is too large.", "too_large", "the body is larger than 1,000,000 bytes"),
     415: _Error(
         "The body is neither JSON nor YAML.", "unsupported_media_type", "send application/json or application/yaml"
@@ -232,7 +233,7 @@ def _error_response(error: _Error, prefix: str) -> dict[str, Any]:
     """Declare a response by a reference to its schema: a model on each response of each route would be built again."""
     example: dict[str, Any] = {"detail": error.message}
     model: type[BaseModel] = DetailModel
-    if prefix.startswith(API):
+    if has_error_model(prefix):
         model = ErrorModel
         example = {"error": error.code, **example, "findings": [], "request_id": "5f0c2a9d71e400000017"}
     schema = {"$ref": _SCHEMA_REFERENCE.format(model=model.__name__)}

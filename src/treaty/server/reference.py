@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 
 from fastapi.routing import APIRoute
@@ -11,13 +12,14 @@ from treaty.registry.access.permissions import RULES, Action
 from treaty.server.routes import ROUTES
 from treaty.server.routing import Routes, action_of
 
+_CONVERTOR = re.compile(r":\w+}")
 _INTRODUCTION = """# The HTTP API
 
 Generated from the code by `make docs`. The running server has the same reference with schemas and examples at `/docs`
 and `/openapi.json`; `/docs` loads nothing from other sites. `HEAD` works wherever `GET` does.
 
 Paths without a prefix are those of the first contract registry API, with its bodies and status codes; errors there are
-`{"detail": …}`. Errors under `/api/v1` have one shape:
+`{"detail": …}`. Errors under `/api/v1` and `/data` have one shape:
 `{"error": "not_found", "detail": "…", "findings": [], "request_id": "…"}`. Lists take `cursor` and `limit` and return
 `{"items": […], "next": "…"}`.
 
@@ -43,7 +45,7 @@ def _section(routes: Routes) -> Iterator[str]:
     for route in api_routes:
         method = ", ".join(sorted(route.methods or ()))
         summary = (inspect.getdoc(route.endpoint) or "").partition("\n")[0].replace("|", "\\|")
-        path = route.path.replace(":path}", "}")
+        path = _CONVERTOR.sub("}", route.path)
         yield f"| {method} | `{path}` | {summary} | {_format_roles(action_of(route.endpoint))} |\n"
 
 

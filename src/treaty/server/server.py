@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import structlog
 import uvicorn
@@ -23,16 +24,20 @@ from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.access.oidc_settings import OidcSettings
 from treaty.registry.access.oidc_sign_in import OidcSignIn
 from treaty.registry.access.tokens import redact
+from treaty.registry.notices.secret_box import SecretBox
 from treaty.registry.notices.senders import Outlet
 from treaty.registry.service import Registry
 from treaty.schema_registry.contract_versions import Governance
-from treaty.server.app import create_app
+from treaty.server.app import create_app, serve_rows
 from treaty.server.authenticator import Authenticator
 from treaty.server.background import BackgroundThreads
 from treaty.server.schema_registry_paths import SchemaRegistryPort
 from treaty.server.settings import AccessSettings, Limits, Tls, is_loopback
 from treaty.server.sockets import open_sockets
 from treaty.tracing import tracing
+
+if TYPE_CHECKING:
+    from treaty.serving.data_service import DataService
 
 GRACEFUL_SHUTDOWN_S = 10
 SWITCH_INTERVAL_S = 0.001
@@ -64,6 +69,8 @@ class ServerOptions:
     schema_registry: SchemaRegistryOptions = field(default_factory=SchemaRegistryOptions)
     data: ProjectData | None = None
     """The tables of a project, whose exceptions and quarantined rows the pages show."""
+    open_rows: Callable[[SecretBox], DataService] | None = None
+    """Opens the publications whose rows are served, with the keys that encrypt cursors."""
 
     @property
     def ports(self) -> list[int]:
@@ -128,6 +135,8 @@ def _run_app(
         governance=options.schema_registry.governance,
     )
     app.state.project_data = options.data
+    if options.open_rows is not None:
+        serve_rows(app, registry, options.open_rows(registry.context.secrets), background)
     listeners = [listener] if schema_registry is None else [listener, schema_registry]
     config = uvicorn.Config(
         app if schema_registry is None else SchemaRegistryPort(app, schema_registry.getsockname()[1]),

@@ -144,6 +144,12 @@ class Server:
         integer(0, 1_000_000),
         "Maximum number of measures, and of lines, in /metrics, the worst first; the rest is counted. Default: 2,000.",
     )
+    region: str | None = setting(
+        None,
+        TEXT,
+        "The region in which this server serves rows, such as eu. Without it, no rows under a residency rule are "
+        "served.",
+    )
     trusted_proxies: tuple[str, ...] | None = setting(
         None, TEXTS, "Addresses or networks of proxies whose X-Forwarded headers are used. Default: this machine."
     )

@@ -15,6 +15,7 @@ from treaty.cli.options import AnswerFormat, AnswerFormatOption, ConfigOption
 
 if TYPE_CHECKING:
     from treaty.catalog.project_data import ProjectData
+    from treaty.cli.served_data import OpenService
     from treaty.registry.service import Registry
     from treaty.server.server import ServerOptions
 
@@ -61,7 +62,8 @@ def serve(
         typer.Option(
             "--data",
             metavar="PROJECT",
-            help="Show exceptions and quarantined rows of the pipeline project in this folder.",
+            help="Serve the rows of the publications of the pipeline project in this folder, and show its exceptions "
+            "and quarantined rows.",
             show_default=False,
         ),
     ] = None,
@@ -104,6 +106,7 @@ def serve(
             settings.parts.server.hsts_seconds,
             settings.schema_registry(),
             _open_data(data, config),
+            _open_served(data, config),
         )
         announce = _print_addresses if output is AnswerFormat.TEXT else _print_json_address
         signal.signal(signal.SIGTERM, _exit)
@@ -136,6 +139,15 @@ def _open_data(folder: Path | None, config: Path | None) -> ProjectData | None:
         return open_project_data(folder, config)
 
 
+def _open_served(folder: Path | None, config: Path | None) -> OpenService | None:
+    """Return how to open the publications that a project serves, if it serves some."""
+    if folder is None:
+        return None
+    from treaty.cli.served_data import open_served_data
+
+    return open_served_data(folder, config)
+
+
 def _print_addresses(address: str, registry: Registry, options: ServerOptions) -> None:
     typer.echo(f"Treaty is running at {address}")
     typer.echo(f"  database   {_database_name(registry.context.database.name)}")
@@ -146,6 +158,8 @@ def _print_addresses(address: str, registry: Registry, options: ServerOptions) -
         typer.echo(f"  schemas    {address}/schema-registry")
     else:
         typer.echo(f"  schemas    {address}/schema-registry, and at / on port {options.schema_registry.port}")
+    if options.open_rows is not None:
+        typer.echo(f"  rows       {address}/data")
     if options.publishing is not None:
         typer.echo(f"  publishes  {options.publishing.folder}")
     typer.echo("  stop       Ctrl+C")

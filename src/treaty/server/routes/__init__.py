@@ -5,6 +5,7 @@ from treaty.server.routes import (
     activity,
     consumers,
     contracts,
+    data,
     dependency_map,
     first_api,
     governance,
@@ -20,6 +21,7 @@ from treaty.server.routing import Routes
 
 ROUTES: tuple[Routes, ...] = (
     first_api.routes,
+    data.routes,  # early, because they are asked often
     lineage.routes,  # early, because clients send many events: each router before it costs time
     service.routes,
     metrics.routes,
@@ -33,5 +35,6 @@ ROUTES: tuple[Routes, ...] = (
     measures.routes,
     incidents.routes,
     access.routes,
+    data.openapi_routes,
 )
 """All API routes, in matching order."""
