@@ -97,7 +97,10 @@ class TestFolders:
 
         first, second = str(caught.value).splitlines()
         assert first.startswith("sources/s0.yaml:1: no contract orders@1 in ")
-        assert "there is @2; add it there, correct the name, or set pipeline.contracts" in first
+        assert (
+            "there is @2; add it there, correct the name, or set pipeline.contracts; treaty plan --draft drafts"
+            in first
+        )
         assert second.startswith("sources/s1.yaml:1: no contract returns@1 in ")
 
     def test_misspelt_contract_is_answered_with_the_similar_one(self, tmp_path: Path) -> None:

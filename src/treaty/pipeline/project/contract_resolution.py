@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 CACHED_CONTRACTS = "contract-as-last-known"
 NOT_CACHED = "no-copy-kept"
 
+_WHERE_TO_ADD = (
+    "add it there, correct the name, or set pipeline.contracts; treaty plan --draft drafts the contracts of SQL"
+)
+
 
 class OnRegistryDown(StrEnum):
     """What a run does if the registry cannot be reached."""
@@ -97,7 +101,7 @@ def _from_folders(
             available = f"there is {', '.join(f'@{major}' for major in others)}" if others else ""
             instead = available or did_you_mean(line.contract, {other.contract for other in known})
             missing[line] = "; ".join(filter(None, (f"no contract {line} in {shown}", instead)))
-    _refuse_missing(project, missing, "add it there, correct the name, or set pipeline.contracts")
+    _refuse_missing(project, missing, _WHERE_TO_ADD)
     used = {line: known[line] for line in _lines(project)}
     inherited = [inheritance.inherit(file, files) for file in used.values()]
     return ResolvedContracts(
