@@ -123,6 +123,28 @@ class Kafka:
         finally:
             consumer.close()
 
+    def allow(self, user: str, topic: str, operation: str) -> None:
+        """Allow a user an operation on a topic, such as READ."""
+        from confluent_kafka.admin import (  # type: ignore[attr-defined]
+            AclBinding,
+            AclOperation,
+            AclPermissionType,
+            ResourcePatternType,
+            ResourceType,
+        )
+
+        binding = AclBinding(
+            ResourceType.TOPIC,
+            topic,
+            ResourcePatternType.LITERAL,
+            f"User:{user}",
+            "*",
+            AclOperation[operation],
+            AclPermissionType.ALLOW,
+        )
+        admin = self.admin()
+        admin.create_acls([binding])[binding].result(timeout=30)
+
     def admin(self) -> AdminClient:
         """Return a client for administration, which must live until its answers have arrived."""
         from confluent_kafka.admin import AdminClient

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from treaty.pipeline.tables import TableCatalog, Tables
     from treaty.registry.client import RegistryClient
     from treaty.registry.service import Registry
+    from treaty.spark.jars import Package
     from treaty.spark.session_options import SparkOptions
 
     RegistryOpener = Callable[[], AbstractContextManager[Registry | RegistryClient]]
@@ -240,6 +241,15 @@ def configured_retention(settings: Settings) -> Retention:
     return Retention(settings.parts.pipeline.keep_days, settings.parts.pipeline.keep_runs)
 
 
+def needed_packages(project: Project) -> frozenset[Package]:
+    """Return the packages that Spark needs for the sources of a project."""
+    from treaty.pipeline.project.declarations import Kafka
+    from treaty.spark.jars import Package
+
+    has_topics = any(isinstance(source.origin, Kafka) for source in project.sources)
+    return frozenset({Package.KAFKA} if has_topics else ())
+
+
 def run_retention(settings: Settings) -> Retention | None:
     """Return how much history a run keeps; None if runs do no housekeeping."""
     return configured_retention(settings) if settings.parts.pipeline.maintenance == "run" else None
@@ -298,9 +308,11 @@ def _inspect_sources(opened: OpenedProject, catalog: TableCatalog) -> _SourceNew
 def _describe_arrivals(source: Source, opened: OpenedProject, catalog: TableCatalog, ledger: SeenFiles) -> str | None:
     """Describe what is new in a source; of new files, only the first bytes are read. Databases are left to a run."""
     from treaty.cli.render.plain_text import pluralize
-    from treaty.pipeline.project.declarations import Files, raw_table
+    from treaty.pipeline.project.declarations import Files, Kafka, raw_table
     from treaty.pipeline.sources import ArrivalRequest, find_new_files, is_listed_by_spark
 
+    if isinstance(source.origin, Kafka):
+        return "a run asks its brokers for new records"
     if not isinstance(source.origin, Files):
         return "a run asks its database for new rows"
     if is_listed_by_spark(source.origin.pattern):

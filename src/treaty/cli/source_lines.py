@@ -23,7 +23,11 @@ LINE = "line"
 def locate_lines(rows: Iterable[QuarantinedRow]) -> list[QuarantinedRow]:
     """Return rows with their line, where the text file they came from still has them; other rows are unchanged."""
     known = list(rows)
-    files = {row.file for row in known if row.file is not None and row.number is not None and row.unit != LINE}
+    files = {
+        row.file
+        for row in known
+        if row.record is None and row.file is not None and row.number is not None and row.unit != LINE
+    }
     lines = {file: _LineFinder(known, file).find() for file in files if _is_local_text(file)}
     return [
         replace(row, number=line, unit=LINE)

@@ -115,7 +115,7 @@ def run_and_print(call: PipelineCall, run_options: RunOptions) -> None:
     from treaty.cli.registry_connection import requires_extra
 
     with requires_extra("spark"):
-        from treaty.cli.pipeline_project import open_project, require_table_catalog, run_retention
+        from treaty.cli.pipeline_project import needed_packages, open_project, require_table_catalog, run_retention
         from treaty.cli.spark_session import deferred_session, spark_options
         from treaty.pipeline.tables import TableCatalog, Tables
         from treaty.spark.session_options import Start
@@ -123,6 +123,7 @@ def run_and_print(call: PipelineCall, run_options: RunOptions) -> None:
 
     opened = open_project(call.folder, call.config)
     spark = spark_options(opened.settings.spark(), call.master, call.remote, Start.THROUGHPUT)
+    spark = spark.needing(needed_packages(opened.project))
     catalog = require_table_catalog(opened.settings, spark)
     with tracing("treaty-run", parent=os.environ), deferred_session(spark) as (session, progress):
         tables = Tables(session, catalog, TableCatalog.from_options(spark))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from treaty.contracts.quantities import parse_seconds
 from treaty.contracts.values import EMPTY, FrozenMap, abbreviate
 from treaty.contracts.versions import Line
-from treaty.pipeline.project.codec_reader import CHANGE_FEED_KEYS, CODEC_KEYS, read_change_feed
+from treaty.pipeline.project.codec_reader import CHANGE_FEED_KEYS, CODEC_KEYS, read_change_feed, read_codec
 from treaty.pipeline.project.declarations import (
     ChangeFeed,
     Codec,
@@ -19,6 +19,7 @@ from treaty.pipeline.project.declarations import (
     Form,
     Format,
     Jdbc,
+    Kafka,
     Product,
     Publication,
     Redacted,
@@ -37,12 +38,14 @@ from treaty.pipeline.project.document import (
     read_sql,
     resolve_path,
 )
+from treaty.pipeline.project.kafka_reader import TOPIC_KEYS, read_topics
 from treaty.pipeline.project.mapping_reader import MappingReader, list_choices
 from treaty.pipeline.project.topic_reader import read_topic
 from treaty.suggestions import did_you_mean, similar_names
 
 SOURCE_KEYS = (
     *("name", "contract", "files", "format", "options", "jdbc", "identity", "count_by"),
+    *TOPIC_KEYS,
     *CODEC_KEYS,
     *CHANGE_FEED_KEYS,
 )
@@ -60,8 +63,12 @@ FORMATS = {
 
 _COMPRESSED = (".gz", ".bz2", ".zst")
 _PASSWORD = re.compile(r"[?&;]password=|//[^/@]*:[^/@]*@", re.IGNORECASE)
-_ORIGIN_HINT = "add the origin of the events: files: landing/*.jsonl, or jdbc: {url: …, table: …, column: …}"
+_ORIGIN_HINT = (
+    "add the origin of the events: files: landing/*.jsonl, or topic: orders and bootstrap: broker:9092, "
+    "or jdbc: {url: …, table: …, column: …}"
+)
 _ONLY_FILES = ("format", "options")
+_ONLY_TOPICS = ("bootstrap", "starting", "lost_offsets", "security")
 
 
 def read_source(document: Document) -> Source:
@@ -69,45 +76,57 @@ def read_source(document: Document) -> Source:
     entry = document.entry
     entry.allow_only(SOURCE_KEYS)
     origin = _origin(document)
+    codec = _codec(document, origin)
     return Source(
         name=document.name,
         line=read_contract_line(entry),
         origin=origin,
         identity=entry.texts("identity"),
         count_by=entry.texts("count_by"),
-        codec=_codec(document, origin),
-        change_feed=_change_feed(entry, origin),
+        codec=codec,
+        change_feed=_change_feed(entry, origin, codec),
         at=document.at,
     )
 
 
-def _codec(document: Document, origin: Files | Jdbc) -> Codec | None:
+def _codec(document: Document, origin: Files | Jdbc | Kafka) -> Codec | None:
     """Read the codec of a topic; the records of files and tables have none."""
-    for key in CODEC_KEYS:
-        if key in document.entry:
-            document.entry.report(f"{key} applies to topics only, but this source has none", "remove it", key)
+    if isinstance(origin, Kafka):
+        return read_codec(document)
+    _refuse_keys(document.entry, CODEC_KEYS, "topics")
     return None
 
 
-def _change_feed(entry: MappingReader, origin: Files | Jdbc) -> ChangeFeed | None:
-    feed = read_change_feed(entry, ValueFormat.JSON)
-    if feed is not None and (isinstance(origin, Jdbc) or origin.format is not Format.JSONL):
+def _change_feed(entry: MappingReader, origin: Files | Jdbc | Kafka, codec: Codec | None) -> ChangeFeed | None:
+    feed = read_change_feed(entry, codec.format if codec else ValueFormat.JSON)
+    is_readable = isinstance(origin, Kafka) or (isinstance(origin, Files) and origin.format is Format.JSONL)
+    if feed is not None and not is_readable:
         entry.report("a change feed is read from a topic or from files in jsonl", "remove change_feed", "change_feed")
     return feed
 
 
-def _origin(document: Document) -> Files | Jdbc:
+def _origin(document: Document) -> Files | Jdbc | Kafka:
     entry = document.entry
-    if "files" in entry and "jdbc" in entry:
-        entry.report(
-            "a source cannot have both files and jdbc", "remove one; declare two sources for two origins", "jdbc"
-        )
-    elif "jdbc" in entry:
-        for key in _ONLY_FILES:
-            if key in entry:
-                entry.report(f"{key} applies to files only, but this source has none", "remove it", key)
-        return _jdbc(entry)
-    return _files(document)
+    kinds = [key for key in ("files", "jdbc") if key in entry]
+    if is_kafka := any(key in entry for key in ("topic", "pattern")):
+        kinds.append("topic" if "topic" in entry else "pattern")
+    if len(kinds) > 1:
+        hint = "remove one; declare two sources for two origins"
+        entry.report(f"a source cannot have both {kinds[0]} and {kinds[1]}", hint, kinds[1])
+        return _files(document) if kinds[0] == "files" else _jdbc(entry)
+    if "files" not in kinds:
+        _refuse_keys(entry, _ONLY_FILES, "files") if kinds else None
+    if not is_kafka:
+        _refuse_keys(entry, _ONLY_TOPICS, "topics")
+    if is_kafka:
+        return read_topics(entry)
+    return _jdbc(entry) if "jdbc" in kinds else _files(document)
+
+
+def _refuse_keys(entry: MappingReader, keys: Sequence[str], applies_to: str) -> None:
+    for key in keys:
+        if key in entry:
+            entry.report(f"{key} applies to {applies_to} only, but this source has none", "remove it", key)
 
 
 def _files(document: Document) -> Files:

@@ -97,13 +97,47 @@ class ChangeFeed:
     """By field of the contract: the path in the envelope that provides it, such as `source.lsn`."""
 
 
+class Starting(StrEnum):
+    """Where the first run of a source starts to read its topics."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
+class LostOffsets(StrEnum):
+    """What a run does if records were deleted before it could read them."""
+
+    FAIL = "fail"
+    ACCEPT = "accept"
+
+
+@dataclass(frozen=True)
+class Kafka:
+    """Topics of a Kafka cluster; each record is read once."""
+
+    bootstrap: str
+    topic: str = ""
+    """The name of the topic; empty if there is a pattern."""
+    pattern: str = ""
+    """A regular expression that the whole name of a topic matches."""
+    starting: Starting = Starting.EARLIEST
+    lost_offsets: LostOffsets = LostOffsets.FAIL
+    security: Mapping[str, str] = EMPTY
+    """By setting of `treaty.kafka.connection`: the environment variable with its value."""
+
+    @property
+    def topics(self) -> str:
+        """The topic or pattern, for messages."""
+        return self.topic or self.pattern
+
+
 @dataclass(frozen=True)
 class Source:
     """Where the events of one contract come from."""
 
     name: str
     line: Line
-    origin: Files | Jdbc
+    origin: Files | Jdbc | Kafka
     identity: tuple[str, ...] = ()
     """The fields that identify an event, to detect redeliveries; empty: those of the contract."""
     count_by: tuple[str, ...] = ()

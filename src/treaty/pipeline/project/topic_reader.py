@@ -100,6 +100,8 @@ def read_security(entry: MappingReader) -> FrozenMap:
             inner.report(message, f"set KAFKA_{key.upper()} to the value, and write {key}: KAFKA_{key.upper()}", key)
     if ("user" in names) != ("password" in names):
         inner.report("security.user and security.password belong together", _SECURITY_HINT)
+    if ("certificate" in names) != ("key" in names):
+        inner.report("security.certificate and security.key belong together", "name a variable for both")
     return FrozenMap(names)
 
 

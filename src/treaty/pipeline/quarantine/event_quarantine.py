@@ -12,7 +12,13 @@ from treaty.errors import NotFound
 from treaty.pipeline.layers.events.event_table import FILE, POSITION, RAW_RUN, RUN, Outcome
 from treaty.pipeline.layers.raw import COLUMNS, ENCODING
 from treaty.pipeline.quarantine.folder_quarantine import short_file
-from treaty.pipeline.quarantine.quarantined_rows import QuarantinedRow, Violation, cell_text, read_violations
+from treaty.pipeline.quarantine.quarantined_rows import (
+    QuarantinedRow,
+    TopicRecord,
+    Violation,
+    cell_text,
+    read_violations,
+)
 from treaty.pipeline.tables import OUTCOME
 from treaty.pipeline.tables.table_catalog import TableCatalog
 from treaty.spark.columns import VIOLATIONS_COLUMN
@@ -21,6 +27,7 @@ from treaty.suggestions import did_you_mean
 EVENTS, RAW = "events", "raw"
 _IS_QUARANTINED = f"{OUTCOME} = '{Outcome.QUARANTINED.value}'"
 _SEPARATORS = ",;\t|"
+_OF_TOPICS = ("topic", "partition")
 
 Pointer = tuple[int, str, int]
 """The run, file and position of a raw row."""
@@ -81,6 +88,8 @@ class EventQuarantine:
         positions = ", ".join(str(position) for position in sorted({position for _, _, position in wanted}))
         where = f"_run IN ({runs}) AND position IN ({positions})"
         columns = ["payload", "headers", "file", "position", "_run"]
+        state = self.catalog.load(f"{RAW}.{self.source}")
+        columns += [name for name in _OF_TOPICS if state and name in state.columns.names]  # earlier releases lack them
         found = self.catalog.find_rows(f"{RAW}.{self.source}", where, columns)
         return {key: row for row in found if (key := (row["_run"], row["file"], row["position"])) in wanted}
 
@@ -95,16 +104,19 @@ def _pointer(event: Mapping[str, Any]) -> Pointer:
 
 
 def _row(event: Mapping[str, Any], raw: Mapping[str, Any] | None) -> QuarantinedRow:
-    text = None if raw is None else raw["payload"].decode("utf-8", "replace").removeprefix("\ufeff")
-    headers = dict((raw or {}).get("headers") or {})
+    raw = raw or {}
+    payload = raw.get("payload")
+    text = None if payload is None else payload.decode("utf-8", "replace").removeprefix("\ufeff")
+    headers, topic = dict(raw.get("headers") or {}), raw.get("topic")
     return QuarantinedRow(
         {} if text is None else parse_cells(text, headers.get(COLUMNS)),
         read_violations(event[VIOLATIONS_COLUMN]),
-        file=short_file(event[FILE]),
+        file=short_file(event[FILE]) if topic is None else event[FILE],
         number=event[POSITION],
-        unit="record" if ENCODING in headers else "line",
+        unit="offset" if topic is not None else "record" if ENCODING in headers else "line",
         run=event[RUN],
         original=text,
+        record=None if topic is None else TopicRecord(topic, raw["partition"], event[POSITION], payload),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -29,6 +30,26 @@ class Violation:
 
 
 @dataclass(frozen=True)
+class TopicRecord:
+    """Where a row is in Kafka, and the bytes of its value; None for a tombstone."""
+
+    topic: str
+    partition: int
+    offset: int
+    value: bytes | None
+
+    @property
+    def place(self) -> str:
+        """Where the record is, in words."""
+        return f"offset {self.offset:,} of partition {self.partition} of topic {self.topic}"
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the record as JSON data, with its bytes as Base64."""
+        value = None if self.value is None else b64encode(self.value).decode()
+        return {"topic": self.topic, "partition": self.partition, "offset": self.offset, "value_base64": value}
+
+
+@dataclass(frozen=True)
 class QuarantinedRow:
     """A row as it came, why it was set apart, and where it came from."""
 
@@ -37,15 +58,19 @@ class QuarantinedRow:
     violations: tuple[Violation, ...]
     file: str | None = None
     number: int | None = None
-    """The line of the file, or the row below its header; see `unit`."""
+    """The line of the file, the row below its header, or the offset; see `unit`."""
     unit: str = "row"
     run: int | None = None
     original: str | None = None
     """The text of the row, if it is known."""
+    record: TopicRecord | None = None
+    """The record of a topic that it came from; then `file` is TOPIC#PARTITION and `number` the offset."""
 
     @property
     def place(self) -> str:
         """Where the row came from, such as `line 28 of orders.csv`; empty if that is unknown."""
+        if self.record is not None:
+            return self.record.place
         number = "" if self.number is None else f"{self.unit} {self.number:,} of "
         return f"{number}{self.file}" if self.file else ""
 
@@ -59,11 +84,10 @@ class QuarantinedRow:
         return [violation for violation in self.violations if column in violation.columns]
 
     def as_data(self) -> dict[str, Any]:
-        """Return the row as JSON data."""
+        """Return the row as JSON data; that of a topic has its record instead of a file."""
+        place = {"file": self.file, "unit": self.unit, "number": self.number}
         return {
-            "file": self.file,
-            "unit": self.unit,
-            "number": self.number,
+            **(self.record.as_data() if self.record else place),
             "run": self.run,
             "cells": dict(self.cells) or None,
             "original": self.original,

@@ -11,7 +11,7 @@ from treaty.errors import TreatyError
 from treaty.pipeline.layers.audit import Audit
 from treaty.pipeline.layers.events.payloads import unknown_names
 from treaty.pipeline.layers.raw import RAW
-from treaty.pipeline.project.declarations import Files, Framing, Source, ValueFormat
+from treaty.pipeline.project.declarations import Framing, Jdbc, Kafka, Source, ValueFormat
 from treaty.pipeline.run.changes import Changes
 from treaty.pipeline.run.observations import MAX_GROUPS, Observations, unknown_fields
 from treaty.pipeline.run.step_context import Phase
@@ -52,17 +52,17 @@ class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
         return Changes(published, {}, is_full=False, reason=reason)
 
     def _known_files(self) -> KnownFiles:
-        if not isinstance(self.declared.origin, Files):
+        if isinstance(self.declared.origin, Jdbc):
             return NO_FILES
         return self.current_run.ledger.known_files(self.declared.name, self.tables.stamps(self.table))
 
     def skip(self) -> StepSummary:
-        """Publish an empty first snapshot, so that later steps find a stamp even if nothing has arrived yet."""
+        """Publish an empty snapshot, if it is the first, so that later steps find a stamp, or if it has new state."""
         self._ensure_snapshot()
         return self._summarize(self.context.summary(Outcome.NOTHING_NEW))
 
     def _ensure_snapshot(self) -> None:
-        if self.current_run.stamp(self.table) is None:
+        if self.current_run.stamp(self.table) is None or self.arrivals.is_progress:
             self._append(self.current_run.spark.createDataFrame([], RAW))
 
     def restrict_to_affected_keys(self, changes: Changes) -> Arrivals:
@@ -115,12 +115,13 @@ class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
 
     def _summarize(self, summary: StepSummary) -> StepSummary:
         """Add the entries to the ledger, and return the summary with the files that were set apart."""
-        if not isinstance(self.declared.origin, Files):
+        if isinstance(self.declared.origin, Jdbc):
             return summary
         arrivals = self.arrivals
         self.current_run.ledger.add(self.declared.name, arrivals.entries, self.current_run.stamp(self.table))
         remarks = tuple(entry.remark for entry in arrivals.left_out)
-        return replace(summary, remarks=remarks, set_apart=arrivals.set_apart, newly_set_apart=len(remarks))
+        newly_set_apart = sum(entry.outcome is FileOutcome.SET_APART for entry in arrivals.left_out)
+        return replace(summary, remarks=remarks, set_apart=arrivals.set_apart, newly_set_apart=newly_set_apart)
 
     def _append(self, rows: DataFrame) -> None:
         """Append rows to a branch and publish it, if no other run has published since the known files were read.
@@ -149,7 +150,11 @@ class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
             return F.lit(False)
         names = unknown_names(self.declared, select_object(self.contract))
         position = F.coalesce(F.col("position"), F.lit(0))
-        is_looked_at = (position <= F.lit(FULLY_CHECKED_ROWS)) | (position % F.lit(CHECKED_EVERY) == F.lit(0))
+        if isinstance(self.declared.origin, Kafka):  # offsets do not start at 1 in a run
+            is_beginning = F.lit(self.arrivals.new <= FULLY_CHECKED_ROWS)
+        else:
+            is_beginning = position <= F.lit(FULLY_CHECKED_ROWS)
+        is_looked_at = is_beginning | (position % F.lit(CHECKED_EVERY) == F.lit(0))
         return F.when(is_looked_at, F.size(names) > F.lit(0))
 
     def observe(self, changes: Changes, staged: None, counts: Counts, audit: Audit | None) -> Observations:

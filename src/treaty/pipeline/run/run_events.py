@@ -23,7 +23,7 @@ from treaty.pipeline.plan.change_feeds import is_change_feed
 from treaty.pipeline.plan.contract_lineage import filters_by_column, row_filters
 from treaty.pipeline.plan.planner import Plan
 from treaty.pipeline.plan.steps import Step
-from treaty.pipeline.project.declarations import Files, Layer, Source
+from treaty.pipeline.project.declarations import Files, Kafka, Layer, Source
 from treaty.pipeline.run.summary import Outcome, RunSummary, StepSummary
 from treaty.spark.measures import RuleMeasure
 from treaty.sql.lineage import Origin
@@ -110,6 +110,9 @@ def _sources(step: Step) -> Iterator[TableRecord]:
         return
     if isinstance(declared.origin, Files):
         yield TableRecord(file_dataset(declared.origin.pattern))
+    elif isinstance(declared.origin, Kafka):
+        broker = declared.origin.bootstrap.partition(",")[0]
+        yield TableRecord(DatasetName(f"kafka://{broker}", declared.origin.topics))
     else:
         address = urlsplit(declared.origin.url.removeprefix("jdbc:"))
         scheme = {"postgresql": "postgres"}.get(address.scheme, address.scheme)

@@ -43,25 +43,27 @@ class Arrivals:
     rows: DataFrame | None = None
     """Raw rows; None if there is nothing new."""
     new: int = 0
-    """Number of files or tables that they come from."""
+    """Number of files or tables that they come from, or of records of topics."""
     entries: tuple[Entry, ...] = ()
     """What the run adds to the ledger."""
     known_apart: int = 0
     """Number of files that earlier runs have set apart and that are still there."""
     extra: Mapping[str, str] = field(default_factory=dict)
     """State for the stamp of the rows, from which the next run continues."""
+    is_progress: bool = False
+    """Whether the state must be published even if nothing is new."""
     read_again: Callable[[TreatyError], Arrivals] | None = field(default=None, repr=False, compare=False)
     """Reads again without the file at fault after the rows could not be written; raises errors about other things."""
 
     @property
     def left_out(self) -> tuple[Entry, ...]:
-        """The entries of files that this run has set apart."""
-        return tuple(entry for entry in self.entries if entry.outcome is FileOutcome.SET_APART)
+        """The entries of files that this run has set apart, and of records that were lost."""
+        return tuple(entry for entry in self.entries if entry.outcome in (FileOutcome.SET_APART, FileOutcome.LOST))
 
     @property
     def set_apart(self) -> int:
         """Number of files that are set apart, by this run or an earlier one."""
-        return self.known_apart + len(self.left_out)
+        return self.known_apart + sum(entry.outcome is FileOutcome.SET_APART for entry in self.entries)
 
 
 def json_payload(frame: DataFrame) -> Column:

@@ -29,12 +29,14 @@ _CHANGED = "it changed after it was read, and is not read again; deliver new row
 
 
 class FileOutcome(StrEnum):
-    """What became of a file."""
+    """What became of a file, or of some records of a partition."""
 
     READ = "read"
     EMPTY = "empty"
     """It has a header or a schema, but no records."""
     SET_APART = "set apart"
+    LOST = "lost"
+    """Its records were deleted before a run could read them."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +100,20 @@ class SortedFiles:
 LEDGER = spark.StructType(
     [
         spark.StructField("source", spark.StringType(), True, {"comment": "The source that the file belongs to."}),
-        spark.StructField("file", spark.StringType(), True, {"comment": "The file, relative to the project folder."}),
+        spark.StructField(
+            "file",
+            spark.StringType(),
+            True,
+            {"comment": "The file, relative to the project folder, or TOPIC#PARTITION."},
+        ),
         spark.StructField("size", spark.LongType(), True, {"comment": "Its size in bytes."}),
         spark.StructField(
             "modified", spark.TimestampType(), True, {"comment": "Its modification time when first seen."}
         ),
-        spark.StructField("outcome", spark.StringType(), True, {"comment": "read, empty or set apart."}),
-        spark.StructField("reason", spark.StringType(), True, {"comment": "Why it was set apart."}),
+        spark.StructField("outcome", spark.StringType(), True, {"comment": "read, empty, set apart or lost."}),
+        spark.StructField(
+            "reason", spark.StringType(), True, {"comment": "Why it was set apart; the offsets of a topic."}
+        ),
         spark.StructField("rows", spark.LongType(), True, {"comment": "Number of raw rows from it, if it is known."}),
         spark.StructField("seen_at", spark.TimestampType(), True, {"comment": "When a run first saw it."}),
         spark.StructField("run", spark.LongType(), True, {"comment": "The run that saw it."}),
