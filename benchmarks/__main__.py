@@ -7,6 +7,7 @@ import sys
 from benchmarks import (
     catalog,
     check,
+    codecs,
     cold_start,
     data_test,
     enforce,
@@ -32,6 +33,7 @@ BENCHMARKS = {
     "enforce": enforce.run,
     "pipeline": pipeline.run,
     "serving": serving.run,
+    "codecs": codecs.run,
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,26 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from tests.pipeline.layers.arrivals import Arrival, contract, raw
+from tests.pipeline.layers.test_wire_values import avro
 from treaty.contracts.values import FrozenMap
 from treaty.contracts.versions import Line
 from treaty.pipeline.layers.decoding import decode
 from treaty.pipeline.layers.events import check_events, mark_redeliveries
 from treaty.pipeline.layers.products import build_product
-from treaty.pipeline.project.declarations import ChangeFeed, Files, Format, Product, Source
+from treaty.pipeline.project.declarations import (
+    ChangeFeed,
+    Codec,
+    Files,
+    Format,
+    Framing,
+    Product,
+    Source,
+    ValueFormat,
+)
+from treaty.pipeline.run.writer_schemas import writer_schemas
+from treaty.schema_registry.model import SchemaType
+from treaty.schema_registry.schemas import parse_schema
+from treaty.schema_registry.wire_header import encode_header
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parents[2] / "cases" / "codecs" / "debezium_envelopes.yaml").read_text()
@@ -69,6 +85,51 @@ def test_envelope_becomes_an_event(spark: SparkSession, tmp_path: Path) -> None:
             "row": case.get("row", nothing),
         }
         for case in CASES
+    ]
+
+
+def test_envelopes_in_avro_are_read_as_those_in_json(spark: SparkSession, tmp_path: Path) -> None:
+    row = {
+        "type": "record",
+        "name": "Value",
+        "fields": [
+            {"name": "id", "type": "int"},
+            {"name": "name", "type": ["null", "string"], "default": None},
+            {"name": "amount", "type": ["null", "double"], "default": None},
+        ],
+    }
+    schema = {
+        "type": "record",
+        "name": "Envelope",
+        "namespace": "shop.customers",
+        "fields": [
+            {"name": "before", "type": ["null", row], "default": None},
+            {"name": "after", "type": ["null", "Value"], "default": None},
+            {
+                "name": "source",
+                "type": {"type": "record", "name": "Source", "fields": [{"name": "lsn", "type": "long"}]},
+            },
+            {"name": "op", "type": "string"},
+        ],
+    }
+    values: list[dict[str, Any]] = [
+        {"before": None, "after": {"id": 1, "name": "Ada", "amount": 1.5}, "source": {"lsn": 7}, "op": "c"},
+        {"before": {"id": 1, "name": None, "amount": None}, "after": None, "source": {"lsn": 8}, "op": "d"},
+    ]
+    named = contract("named_rows", {**_ROW, "name": {}}, **_ORDERED)
+    source = replace(FEED, codec=Codec(ValueFormat.AVRO, Framing.CONFLUENT))
+    payloads = [encode_header(1) + avro(schema, value) for value in values]
+    arrivals = [Arrival(payload, position=place) for place, payload in enumerate([*payloads, payloads[0][:-1]])]
+    writers = writer_schemas(spark, source, named, {1: parse_schema(SchemaType.AVRO, json.dumps(schema))})
+
+    decoded = decode(raw(spark, tmp_path, arrivals), source, named, writers)
+    checked = check_events(decoded.rows, source, named, decoded.rules).orderBy("_position").collect()
+
+    names = ("_outcome", "_operation", "id", "name", "amount", "lsn")
+    assert [tuple(event[name] for name in names) for event in checked] == [
+        ("accepted", "create", 1, "Ada", 1.5, 7),
+        ("accepted", "delete", 1, None, None, 8),
+        ("quarantined", None, None, None, None, None),
     ]
 
 

@@ -122,10 +122,10 @@ def _usable(spark: SparkSession, schema: ParsedSchema, name: str) -> WriterSchem
         if problem is not None:
             return WriterSchema(failure=Failure.UNUSABLE_SCHEMA, why=f"{name}: {problem}")
         return WriterSchema(text)
-    return WriterSchema(descriptors=_descriptors(schema)) if schema.type is SchemaType.PROTOBUF else WriterSchema()
+    return WriterSchema(descriptors=descriptors(schema)) if schema.type is SchemaType.PROTOBUF else WriterSchema()
 
 
-def _descriptors(schema: ParsedSchema) -> bytes:
+def descriptors(schema: ParsedSchema) -> bytes:
     """Return the files of a Protobuf schema, dependencies first."""
     files: dict[str, FileDescriptorProto] = {}
     for one in all_references(schema.references):
