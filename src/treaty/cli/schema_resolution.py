@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def schema_resolver(project: Project, settings: Settings) -> SchemaResolver | None:
-    """Return what resolves the schema ids of a project's topics; None if no source has a codec."""
-    if all(source.codec is None for source in project.sources):
+    """Return what resolves the schema ids of a project's topics; None if their values need no schemas."""
+    if not any(source.codec is not None and source.codec.needs_schemas for source in project.sources):
         return None
     from treaty.cli.registry_connection import requires_extra
 

@@ -81,6 +81,11 @@ class Codec:
     registry: SchemaRegistryAddress | None = None
     """Where schema ids are resolved; None: Treaty's own registry."""
 
+    @property
+    def needs_schemas(self) -> bool:
+        """Whether values can be read only with the schema of their writer, or name one."""
+        return self.format is not ValueFormat.JSON or self.framing is Framing.CONFLUENT
+
 
 class FeedFormat(StrEnum):
     """The format of the envelopes of a change feed."""

@@ -61,7 +61,7 @@ class EventStep(BranchStep[Source, DataFrame, DataFrame]):
     def _decode(self, raw: DataFrame) -> DecodedRows:
         """Return the raw rows with JSON records as payloads; the schemas that their headers name are resolved."""
         source, run = self.declared, self.current_run
-        if source.codec is None:
+        if source.codec is None or not source.codec.needs_schemas:
             return decode(raw, source, self.contract)
         from treaty.pipeline.run.writer_schemas import plain_schema, writer_schemas
 

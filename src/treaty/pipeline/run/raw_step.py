@@ -11,7 +11,7 @@ from treaty.errors import TreatyError
 from treaty.pipeline.layers.audit import Audit
 from treaty.pipeline.layers.events.payloads import unknown_names
 from treaty.pipeline.layers.raw import RAW
-from treaty.pipeline.project.declarations import Framing, Jdbc, Kafka, Source, ValueFormat
+from treaty.pipeline.project.declarations import Jdbc, Kafka, Source
 from treaty.pipeline.run.changes import Changes
 from treaty.pipeline.run.observations import MAX_GROUPS, Observations, unknown_fields
 from treaty.pipeline.run.step_context import Phase
@@ -140,8 +140,7 @@ class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
     def _is_encoded(self) -> bool:
         """Whether a payload is not the record itself, so that its fields are known only once it is decoded."""
         codec = self.declared.codec
-        is_json = codec is None or (codec.format is ValueFormat.JSON and codec.framing is Framing.NONE)
-        return self.declared.change_feed is not None or not is_json
+        return self.declared.change_feed is not None or (codec is not None and codec.needs_schemas)
 
     @property
     def _has_unknown_names(self) -> Column:
