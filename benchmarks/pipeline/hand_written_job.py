@@ -6,6 +6,7 @@ queries read is cached.
 
 from __future__ import annotations
 
+import hmac
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -109,8 +110,13 @@ FINAL = {
 FEED = "marketplace_partner_order_export_v1"
 
 
-def run(spark: SparkSession, landing: Path, feed: Path, salt: str) -> None:
+def run(spark: SparkSession, landing: Path, feed: Path, hash_key: bytes) -> None:
     """Make the final tables from the files that arrived, and the partners' file from one of them."""
+
+    @F.udf("string")
+    def hashed(value: str | None) -> str | None:
+        return None if value is None else "1:" + hmac.digest(hash_key, value.encode(), "sha256").hex()
+
     for name, (folder, columns) in EVENTS.items():
         read = spark.read.schema(columns).json(str(landing / folder)).where("event_id IS NOT NULL")
         read.dropDuplicates(["event_id"]).createOrReplaceTempView(name)
@@ -123,7 +129,7 @@ def run(spark: SparkSession, landing: Path, feed: Path, salt: str) -> None:
     for name, file in FINAL.items():
         rows = _queried(spark, SQL / file)
         if name == FEED:
-            rows = rows.withColumn("buyer_pseudonym", F.sha2(F.concat(F.lit(salt), "buyer_pseudonym"), 256))
+            rows = rows.withColumn("buyer_pseudonym", hashed("buyer_pseudonym"))
         rows.writeTo(f"{DATABASE}.{name}").using("iceberg").createOrReplace()
     spark.table(f"{DATABASE}.{FEED}").coalesce(1).write.mode("overwrite").json(str(feed))
 

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.pipeline.progress import report_progress
-from treaty.pipeline.layers.publications import salt_for
+from treaty.pipeline.layers.publications import HASH_KEY
 from treaty.pipeline.project import read_project
 from treaty.pipeline.project.contract_resolution import resolve_contracts
 from treaty.pipeline.run import RunEnvironment, RunSummary, run_project
 from treaty.pipeline.tables import Tables
+from treaty.policy import parse_key_ring
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from treaty.pipeline.project.declarations import Project
 
 CATALOG = "retail"
-_SECRET = "benchmark"  # noqa: S105  it keeps nothing secret
-_BEFORE_THE_VALUE = "\x1f"
+_SECRET = "secret of the benchmark"  # noqa: S105  it keeps nothing secret
 _LONGEST = 6
 
 
@@ -36,10 +36,11 @@ def run(spark: SparkSession, folder: Path) -> None:
         raise RuntimeError(f"the run did not succeed: {reasons}")
 
 
-def salt_of(folder: Path, table: str) -> str:
-    """Return what the hashes of a published table are made with, to be put before each value."""
+def hash_key_of(folder: Path, table: str) -> bytes:
+    """Return the key of the hashes of a published table."""
     publication = next(one for one in _project(folder).publications if one.table == table)
-    return salt_for(_SECRET, publication) + _BEFORE_THE_VALUE
+    key = parse_key_ring(HASH_KEY, _SECRET, "the secret of the benchmark")
+    return key.derive(f"hash {publication.line} {publication.table}")
 
 
 def _project(folder: Path) -> Project:

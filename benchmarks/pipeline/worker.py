@@ -41,7 +41,7 @@ def main(name: str, folder: str, memory: str, partitions: str, start: str, began
 
 
 def _by_hand(spark: SparkSession, folder: Path) -> None:
-    hand_written_job.run(spark, landing(folder), folder / "feed", treaty_run.salt_of(folder, hand_written_job.FEED))
+    hand_written_job.run(spark, landing(folder), folder / "feed", treaty_run.hash_key_of(folder, hand_written_job.FEED))
 
 
 CONTENDERS: Mapping[str, Contender] = {

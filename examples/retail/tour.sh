@@ -100,7 +100,7 @@ wait "$history" && cat "$work/history.txt" || exit 1
 printf '\n$ treaty spark up\n\n'
 wait "$spark" || exit 1
 cat "$work/spark.txt"
-unset TREATY_REGISTRY; export TREATY_HASH_SECRET=tour
+unset TREATY_REGISTRY; export TREATY_HASH_SECRET="the tour keeps no secrets"
 # what step 18 shows, begun while others wait for Spark
 (cd "$work" && exec treaty infer pipeline/landing/retail.returns.return_received --id retail.returns.return_received \
   > draft.yaml 2> /dev/null) &

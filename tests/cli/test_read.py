@@ -7,12 +7,14 @@ import io
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from tests.cli.conftest import Treaty
+from tests.cli.conftest import Treaty, Write
+from tests.documents import document
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
 from treaty.pipeline.tables.ddl import create_view
 from treaty.pipeline.tables.view_states import record_view_state
@@ -26,6 +28,14 @@ PUBLISHED = {
             "SELECT 'b' AS id, CAST(NULL AS DECIMAL(3,2)) AS amount, 'valid' AS _outcome, 20L AS _run",
         ),
         (30, "shop.orders 1.1.0", "SELECT 'bad' AS id, 0.00BD AS amount, 'quarantined' AS _outcome, 30L AS _run"),
+    ],
+    "publications.read_people_v1": [
+        (
+            15,
+            "shop.people 1.0.0",
+            "SELECT * FROM VALUES ('ann@example.org', 'Berlin', 'DE'), ('bob@example.org', 'Boston', 'US') "
+            "AS t(email, city, country)",
+        )
     ],
     "publications.read_sales_v1": [(11, "shop.sales 1.0.0", "SELECT 'one' AS line")],
     "publications.read_sales_v2": [
@@ -149,3 +159,69 @@ def test_error_lists_the_available_names(reading: Treaty) -> None:
 
 def _without_terms(columns: StructType) -> StructType:
     return StructType([StructField(item.name, item.dataType) for item in columns])
+
+
+PEOPLE: dict[str, Any] = document(
+    {
+        "id": "shop.people",
+        "fields": [
+            {"name": "email", "logicalType": "string", "classification": "restricted"},
+            {"name": "city", "logicalType": "string"},
+            {"name": "country", "logicalType": "string"},
+        ],
+        "data_policy": {
+            "classifications": {"restricted": {"mask": "hash", "key": "people", "clear_for": ["support"]}},
+            "fields": {"city": {"mask": "generalise", "to": "prefix", "length": 1, "clear_for": ["support"]}},
+            "purposes": ["support", "analytics"],
+            "residency": {"column": "country", "serve": {"DE": ["eu"], "US": ["us"]}},
+        },
+    }
+)
+
+
+@pytest.fixture
+def subscribed(reading: Treaty, write: Write, monkeypatch: pytest.MonkeyPatch) -> Treaty:
+    """Register the contract of people and three consumers of it."""
+    monkeypatch.setenv("TREATY_PEOPLE_KEY", "k1:a secret of this test only")
+    assert reading("register", write("people.yaml", PEOPLE)).code == 0
+    for name, purpose in (("desk", "support"), ("models", "analytics"), ("ads", "marketing")):
+        options = ("--class", "operational_reporting", "--purpose", purpose, "--field", "email", "--field", "city")
+        assert reading("consumer", "subscribe", name, "shop.people@1", *options, "--team", name).code == 0
+    return reading
+
+
+def test_a_consumer_reads_its_fields_masked_for_its_purpose_and_region(subscribed: Treaty) -> None:
+    def read_as(consumer: str, region: str) -> list[dict[str, str]]:
+        answer = subscribed("read", "read_people", "--for", consumer, "--region", region, "-f", "json")
+        rows: list[dict[str, str]] = json.loads(answer.output)["rows"]
+        return rows
+
+    assert read_as("desk", "eu") == [{"email": "ann@example.org", "city": "Berlin"}]
+    (masked,) = read_as("models", "us")
+    assert masked["city"] == "B"
+    assert masked["email"].startswith("k1:")
+    assert len(masked["email"]) == len("k1:") + 64
+
+
+def test_without_a_region_no_rows_are_served_under_a_residency_rule(subscribed: Treaty) -> None:
+    answer = subscribed("read", "read_people", "--for", "desk", "-f", "csv")
+    assert answer.output.splitlines() == ["email,city"]
+
+
+def test_what_a_consumer_may_not_read_is_refused(subscribed: Treaty) -> None:
+    forbidden = subscribed("read", "read_people", "--for", "ads", "--region", "eu")
+    undeclared = subscribed("read", "read_people", "--for", "desk", "--region", "eu", "--columns", "country")
+    product = subscribed("read", "read_capture", "--for", "desk")
+
+    assert (forbidden.code, undeclared.code, product.code) == (1, 1, 1)
+    assert "the purpose 'marketing' is not allowed" in forbidden.errors
+    assert "desk has no column country" in undeclared.errors
+    assert "is no publication" in product.errors
+
+
+def test_a_missing_key_is_named_and_nothing_is_read(subscribed: Treaty, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TREATY_PEOPLE_KEY")
+    answer = subscribed("read", "read_people", "--for", "models", "--region", "eu")
+    assert answer.code == 1
+    assert answer.output == ""
+    assert "set TREATY_PEOPLE_KEY" in answer.errors

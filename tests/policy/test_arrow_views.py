@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.documents import contract
@@ -184,6 +184,7 @@ def test_a_mask_of_another_type_is_refused_without_values() -> None:
         mask_array(pa.array(["ann"]), _generalise(Granularity.MONTH), find_test_key)
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.text(max_size=20)), max_size=30))
 def test_hashes_and_tokens_of_an_array_are_those_of_its_values(values: list[str | None]) -> None:
     key = find_test_key("customer")

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from treaty.contracts.data_policies import Mask
-from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, Step
+from treaty.contracts.paths import Step
 from treaty.policy.arrow_masks import mask_array
-from treaty.policy.effective_view import EffectiveView, FieldView
+from treaty.policy.effective_view import EffectiveView
 from treaty.policy.keys import FindKey
+from treaty.policy.masked_parts import (
+    ITEM,
+    MAP_VALUE,
+    Parts,
+    columns_of,
+    has_clear_keys,
+    parts_inside,
+    whole_part,
+)
 
 
 def apply_view(table: pa.Table, view: EffectiveView, find_key: FindKey, now: datetime) -> pa.Table:
@@ -53,60 +60,32 @@ def _none(table: pa.Table) -> pa.Array:
     return pa.repeat(pa.scalar(False), len(table))
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A served field inside a column: the steps that are left to it, and its mask."""
-
-    steps: tuple[Step, ...]
-    mask: Mask | None
-
-
 def select_columns(table: pa.Table, view: EffectiveView, find_key: FindKey) -> pa.Table:
     """Return the served columns, masked; parts of nested values that are not served are left out."""
     columns: dict[str, pa.ChunkedArray] = {}
     for name, parts in columns_of(view).items():
         if name in table.column_names:
-            columns[name] = _masked_column(table[name], parts, find_key)
+            columns[name] = mask_column(table[name], parts, find_key)
     return pa.table(columns)
 
 
-def columns_of(view: EffectiveView) -> dict[str, tuple[_Part, ...]]:
-    """Return the parts that are served of each top-level column."""
-    columns: dict[str, tuple[_Part, ...]] = {}
-    for field in view.served:
-        first, *rest = field.column.steps
-        columns[first.text] = (*columns.get(first.text, ()), _Part(tuple(rest), field.mask))
-    return columns
-
-
-def clear_columns(view: EffectiveView) -> tuple[str, ...]:
-    """Return the top-level columns that are served as they are."""
-    whole: dict[str, bool] = {}
-    for field in view.fields:
-        name = field.column.steps[0].text
-        whole[name] = whole.get(name, True) and _is_clear(field)
-    return tuple(name for name, is_clear in whole.items() if is_clear)
-
-
-def _is_clear(field: FieldView) -> bool:
-    return field.decision.is_served and field.mask is None
-
-
-def _masked_column(column: pa.ChunkedArray, parts: tuple[_Part, ...], find_key: FindKey) -> pa.ChunkedArray:
+def mask_column(column: pa.ChunkedArray, parts: Parts, find_key: FindKey, context: str = "") -> pa.ChunkedArray:
+    """Return the served parts of a column, masked."""
     chunks = column.chunks or [pa.nulls(0, column.type)]
-    return pa.chunked_array([_masked(chunk, parts, find_key) for chunk in chunks])
+    return pa.chunked_array([mask_parts(chunk, parts, find_key, context) for chunk in chunks])
 
 
-def _masked(values: pa.Array, parts: tuple[_Part, ...], find_key: FindKey) -> pa.Array:
-    whole = next((part for part in parts if not part.steps), None)
+def mask_parts(values: pa.Array, parts: Parts, find_key: FindKey, context: str = "") -> pa.Array:
+    """Return the served parts of values, masked; hashes with a context cannot be matched with those of others."""
+    whole = whole_part(parts)
     if whole is not None:
-        return values if whole.mask is None else mask_array(values, whole.mask, find_key)
+        return values if whole.mask is None else mask_array(values, whole.mask, find_key, context)
     if pa.types.is_struct(values.type):
-        return _struct(values, parts, find_key)
+        return _struct(values, parts, find_key, context)
     if pa.types.is_map(values.type):
-        return _map(values, parts, find_key)
+        return _map(values, parts, find_key, context)
     if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
-        items = _masked(values.flatten(), _into(parts, ITEMS), find_key)
+        items = mask_parts(values.flatten(), parts_inside(parts, ITEM), find_key, context)
         kind = pa.large_list if pa.types.is_large_list(values.type) else pa.list_
         offsets = _offsets(values, pa.int64() if kind is pa.large_list else pa.int32())
         build = pa.LargeListArray if kind is pa.large_list else pa.ListArray
@@ -114,35 +93,24 @@ def _masked(values: pa.Array, parts: tuple[_Part, ...], find_key: FindKey) -> pa
     return pa.nulls(len(values), values.type)  # the data has another structure than the contract
 
 
-def _into(parts: tuple[_Part, ...], mark: str) -> tuple[_Part, ...]:
-    return tuple(
-        replace(part, steps=part.steps[1:]) for part in parts if part.steps[0].is_mark and part.steps[0].text == mark
-    )
-
-
-def _struct(values: pa.StructArray, parts: tuple[_Part, ...], find_key: FindKey) -> pa.Array:
+def _struct(values: pa.StructArray, parts: Parts, find_key: FindKey, context: str) -> pa.Array:
     children, fields = [], []
     for field, child in zip(values.type, values.flatten(), strict=True):
-        inside = tuple(
-            replace(part, steps=part.steps[1:])
-            for part in parts
-            if not part.steps[0].is_mark and part.steps[0].text == field.name
-        )
-        if inside:
-            children.append(_masked(child, inside, find_key))
+        if inside := parts_inside(parts, Step(field.name)):
+            children.append(mask_parts(child, inside, find_key, context))
             fields.append(pa.field(field.name, children[-1].type))
     if not children:
         return pa.nulls(len(values), values.type)
     return pa.StructArray.from_arrays(children, fields=fields, mask=values.is_null())
 
 
-def _map(values: pa.MapArray, parts: tuple[_Part, ...], find_key: FindKey) -> pa.Array:
+def _map(values: pa.MapArray, parts: Parts, find_key: FindKey, context: str) -> pa.Array:
     """Return maps with masked values; maps whose keys are masked or not served are null, since keys have to differ."""
-    keys, inner = _into(parts, MAP_KEYS), _into(parts, MAP_VALUES)
-    if not keys or any(part.mask is not None or part.steps for part in keys) or not inner:
+    inner = parts_inside(parts, MAP_VALUE)
+    if not has_clear_keys(parts) or not inner:
         return pa.nulls(len(values), values.type)
     dense = values.take(pa.array(range(len(values)), pa.int64()))  # without offset, and nothing under nulls
-    items = _masked(dense.items, inner, find_key)
+    items = mask_parts(dense.items, inner, find_key, context)
     return pa.MapArray.from_arrays(_offsets(dense, pa.int32()), dense.keys, items, mask=values.is_null())
 
 

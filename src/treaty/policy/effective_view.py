@@ -134,6 +134,13 @@ class EffectiveView:
         return (*(rule.reason for rule in self.regions), *(rule.reason for rule in self.retention))
 
     @property
+    def row_columns(self) -> tuple[str, ...]:
+        """The columns that the rules on rows need, served or not."""
+        return tuple(
+            dict.fromkeys([*(rule.column for rule in self.regions), *(rule.column for rule in self.retention)])
+        )
+
+    @property
     def key_names(self) -> tuple[str, ...]:
         """The names of the keys that masking needs, sorted."""
         masks = [field.mask for field in self.served if field.mask and field.mask.method.needs_key]

@@ -14,8 +14,9 @@ from treaty.contracts.data_policies import MaskMethod
 from treaty.errors import InvalidDocument
 from treaty.policy import EffectiveView, FieldView
 from treaty.policy.arrow_masks import mask_array
-from treaty.policy.arrow_views import columns_of, filter_rows, select_columns
+from treaty.policy.arrow_views import filter_rows, select_columns
 from treaty.policy.keys import FindKey
+from treaty.policy.masked_parts import columns_of
 from treaty.registry.service.data_readers import NoDataAccess
 from treaty.serving.conditions import Comparison, Condition, Filter, parse_condition, parse_filters
 

@@ -9,6 +9,7 @@ from treaty.errors import MissingExtra
 if TYPE_CHECKING:
     from treaty.spark.drift import Drift, TextTyping, schema_drift
     from treaty.spark.enforcement import Enforcement, each_batch, enforce
+    from treaty.spark.masks import apply_view
     from treaty.spark.measures import Measures, RuleMeasure
     from treaty.spark.rules import Duplicates, KeyReading, Policy, Rule, Scope, UnknownFields
     from treaty.spark.split_writer import Split, write_split
@@ -26,6 +27,7 @@ _MODULES = {
     "Split": "split_writer",
     "TextTyping": "drift",
     "UnknownFields": "rules",
+    "apply_view": "masks",
     "each_batch": "enforcement",
     "enforce": "enforcement",
     "schema_drift": "drift",
@@ -58,6 +60,7 @@ __all__ = [
     "Split",
     "TextTyping",
     "UnknownFields",
+    "apply_view",
     "each_batch",
     "enforce",
     "schema_drift",

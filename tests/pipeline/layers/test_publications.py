@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,15 @@ from treaty.pipeline.layers.publications import (
     build_publication,
     check_for_publication,
     prepare_outgoing,
-    salt_for,
     select_rows,
     visible_rows,
 )
+from treaty.pipeline.layers.publications.redaction import redact
 from treaty.pipeline.project.declarations import Delay, Publication, Redacted, Redaction, Sql
+from treaty.policy import parse_key_ring
 
+PEPPER = "a pepper that nobody knows"
+KEY = parse_key_ring("hash", f"a:{PEPPER}", "TREATY_HASH_SECRET")
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 SALES = contract(
     [
@@ -101,8 +104,7 @@ def test_rows_are_selected_delayed_redacted_and_have_the_contract_columns(any_sp
             Redacted("lines.note", Redaction.CONSTANT, "it's withheld ${env:HOME}"),
         ),
     )
-    salt = salt_for("pepper", publication)
-    rows = build_publication(inputs(any_spark), publication, SALES, NOW, salt=salt)
+    rows = build_publication(inputs(any_spark), publication, SALES, NOW, key=KEY)
     judged = check_for_publication(rows, SALES)
     names = ["order_id", "gross", "payments", "customer", "address", "lines", "settled_at", "remark"]
     assert rows.columns == judged.valid.columns == names
@@ -111,7 +113,8 @@ def test_rows_are_selected_delayed_redacted_and_have_the_contract_columns(any_sp
     assert sorted(found) == ["a", "c"]  # b is one microsecond too recent, d has no timestamp
 
     def hashed(value: str) -> str:
-        return sha256(f"{salt}\x1f{value}".encode()).hexdigest()
+        secret = hmac.digest(PEPPER.encode(), b"treaty hash orders@1 sales_v1", "sha512")
+        return "a:" + hmac.digest(secret, value.encode(), "sha256").hex()
 
     withheld = "it's withheld ${env:HOME}"
     assert found["a"] == {
@@ -138,11 +141,21 @@ def test_without_a_query_columns_are_taken_by_name(spark: SparkSession) -> None:
     assert check_for_publication(rows, SALES).valid.collect()[0][:4] == ("a", Decimal("2.50"), 5, None)
 
 
-def test_hashes_of_two_publications_cannot_be_matched() -> None:
-    other = replace(PUBLICATION, table="partner_v1")
-    salts = {salt_for("pepper", PUBLICATION), salt_for("pepper", other), salt_for("salt", PUBLICATION)}
-    assert len(salts) == 3
-    assert salt_for("pepper", PUBLICATION) == salt_for("pepper", replace(PUBLICATION, sql=sql("SELECT 1")))
+def test_hashes_of_two_publications_cannot_be_matched(spark: SparkSession) -> None:
+    hashed = replace(PUBLICATION, redacted=(Redacted("order_id", Redaction.HASH),))
+    frame = spark.sql("SELECT 'a' AS order_id")
+    publications = (hashed, replace(hashed, table="partner_v1"), replace(hashed, sql=sql("SELECT 1")))
+    first, other, same = (redact(frame, publication, KEY).collect()[0][0] for publication in publications)
+    assert first != other
+    assert first == same
+
+
+def test_the_key_of_hashes_is_in_no_query_plan(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    hashed = replace(PUBLICATION, redacted=(Redacted("order_id", Redaction.HASH),))
+    redact(spark.sql("SELECT 'a' AS order_id"), hashed, KEY).explain(extended=True)
+    plan = capsys.readouterr().out
+    assert "MapInArrow" in plan
+    assert PEPPER not in plan
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -106,8 +107,8 @@ def _named() -> str:
 
 def _hashed(table: str, who: str) -> str:
     """Return the pseudonym of a buyer, computed as documented."""
-    salt = hashlib.sha256("\x1f".join((_EXPORT, table, SECRET)).encode()).hexdigest()
-    return hashlib.sha256(f"{salt}\x1f{who}".encode()).hexdigest()
+    secret = hmac.digest(SECRET.encode(), f"treaty hash {_EXPORT} {table}".encode(), "sha512")
+    return "1:" + hmac.digest(secret, who.encode(), "sha256").hex()
 
 
 def _folder(retailer: Retailer) -> Path:

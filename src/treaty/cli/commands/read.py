@@ -11,7 +11,8 @@ from treaty.cli.options import ConfigOption
 
 if TYPE_CHECKING:
     from treaty.pipeline.tables import TableCatalog
-    from treaty.pipeline.tables.table_reader import TableRows
+    from treaty.pipeline.tables.table_reader import ReadRequest, SparkTables, TableRows
+    from treaty.settings import Settings
 
 
 QUARANTINED = "quarantined"
@@ -62,13 +63,35 @@ def read(
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="Maximum number of rows.")] = 20,
     output: Annotated[RowFormat, typer.Option("--format", "-f", help="Output format.")] = RowFormat.TEXT,
+    consumer: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="CONSUMER",
+            help="Read a publication as this consumer may: its fields, masked for its purpose.",
+            show_default=False,
+        ),
+    ] = None,
+    region: Annotated[
+        str | None,
+        typer.Option(
+            "--region",
+            metavar="REGION",
+            help="With --for, the region in which the rows are served. Default: none.",
+            show_default=False,
+        ),
+    ] = None,
     config: ConfigOption = None,
 ) -> None:
     """Read published rows.
 
     The rows come from one published state; the output names its run, contract version and snapshot. Spark is started
-    only for a view, which it has to compute.
+    only for a view, which it has to compute. With --for, the subscription and the policies come from the registry.
     """
+    if consumer is not None and outcome is not None:
+        raise typer.BadParameter("--outcome is about rows of products; use it without --for")
+    if region is not None and consumer is None:
+        raise typer.BadParameter("--region is a part of what a consumer may read; add --for CONSUMER")
     from treaty.cli.registry_connection import requires_extra
     from treaty.cli.render.plain_text import printable
     from treaty.settings import load_settings
@@ -82,7 +105,10 @@ def read(
     question = ReadRequest(name, as_of, chosen, outcome, limit)
     spark = spark_options(settings.spark(), None, None)
     catalog = open_catalog(settings)
-    result = read_table(catalog, question, lambda: open_tables(settings, spark))
+    if consumer is None:
+        result = read_table(catalog, question, lambda: open_tables(settings, spark))
+    else:
+        result = _read_for(consumer, region, question, catalog, settings, lambda: open_tables(settings, spark))
     if foreign := catalog.foreign_write(result.table):
         typer.echo(f"warning: {printable(foreign)}", err=True)
     is_event_quarantine = outcome == QUARANTINED and result.table.startswith("events.")
@@ -90,6 +116,32 @@ def read(
         _print_quarantined(catalog, result, limit)
         return
     _print(result, output)
+
+
+def _read_for(
+    consumer: str,
+    region: str | None,
+    question: ReadRequest,
+    catalog: TableCatalog,
+    settings: Settings,
+    open_on_spark: SparkTables,
+) -> TableRows:
+    """Read as a consumer may; its subscription, the contract and the policies are those of the registry."""
+    from datetime import UTC, datetime
+
+    from treaty.cli.registry_connection import open_registry
+    from treaty.pipeline.tables.consumer_reader import ConsumerRequest, read_for_consumer
+    from treaty.policy import EffectiveView
+    from treaty.policy.key_files import key_finder
+    from treaty.registry.consumer_views import find_consumer_view
+
+    with open_registry(None, None, settings) as registry:
+
+        def find_view(contract: str, version: str) -> EffectiveView:
+            return find_consumer_view(registry, registry.get(contract, version), consumer, region)
+
+        request = ConsumerRequest(question, find_view, key_finder(), datetime.now(UTC))
+        return read_for_consumer(catalog, request, open_on_spark)
 
 
 def _print_quarantined(catalog: TableCatalog, result: TableRows, limit: int) -> None:

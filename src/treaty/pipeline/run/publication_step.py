@@ -11,12 +11,12 @@ from pyspark.sql import DataFrame
 from treaty.errors import TreatyError
 from treaty.pipeline.layers.audit import Audit, Keys, Written, audit
 from treaty.pipeline.layers.publications import (
+    HASH_KEY,
     Outgoing,
     build_publication,
     check_for_publication,
     next_visible,
     prepare_outgoing,
-    salt_for,
     select_rows,
 )
 from treaty.pipeline.layers.publications.view_sql import PinnedInput, ViewQuery, view_query
@@ -41,6 +41,7 @@ from treaty.pipeline.tables import CURRENT_OUTCOMES, OUTCOME, Staged, table_prop
 from treaty.pipeline.tables.ddl import create_view, view_stamp
 from treaty.pipeline.tables.layout import point_read_layout
 from treaty.pipeline.tables.view_states import record_view_state, view_states
+from treaty.policy import parse_key_ring
 from treaty.spark.schema import select_object, struct_type
 
 
@@ -80,8 +81,8 @@ class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
     def compute(self, changes: Changes, inputs: AffectedInputs) -> Outgoing:
         """Return the rows that readers may see, with a check of each against the contract."""
         run = self.current_run
-        salt = salt_for(run.hash_secret, self.declared) if run.hash_secret else None
-        rows = build_publication(inputs.frames, self.declared, self.contract, run.now, salt=salt)
+        key = parse_key_ring(HASH_KEY, run.hash_secret, "TREATY_HASH_SECRET") if run.hash_secret else None
+        rows = build_publication(inputs.frames, self.declared, self.contract, run.now, key=key)
         if self.declared.delay is not None:
             source = select_rows(inputs.frames, self.declared)
             (next_at,) = next_visible(source, self.declared.delay, run.now, self.declared.at).collect()[0]

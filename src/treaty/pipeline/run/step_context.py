@@ -70,7 +70,7 @@ class Run:
     on_progress: ProgressListener = ignore_progress
     jdbc_password: str | None = field(default=None, repr=False)
     hash_secret: str | None = field(default=None, repr=False)
-    """The secret from which the salts of hashed fields are derived."""
+    """The key of hashed fields: one secret, or several with ids."""
     sinks: SinkEnvironment = field(default_factory=SinkEnvironment)
     stamps: dict[str, Stamp | None] = field(default_factory=dict)
     """Published stamps by table, as far as they were read; the run lock keeps other runs from publishing meanwhile."""

@@ -162,6 +162,19 @@ class TableCatalog:
 
         `where` has the values that columns may have. Rows that another process has written since are left out.
         """
+        found = self.read_arrow(table, limit, columns, snapshot, where)
+        rows: list[dict[str, Any]] = found.to_pylist(maps_as_pydicts="strict")
+        return rows
+
+    def read_arrow(
+        self,
+        table: str,
+        limit: int | None = None,
+        columns: Sequence[str] = (),
+        snapshot: int | None = None,
+        where: Mapping[str, Collection[str]] | None = None,
+    ) -> Any:
+        """Return the same rows as an Arrow table."""
         from pyiceberg import expressions
 
         loaded = self.open_table(table)
@@ -170,9 +183,7 @@ class TableCatalog:
         condition = reduce(both, conditions, cast("Any", expressions.AlwaysTrue()))
         snapshot = self._published_snapshot(table, loaded) if snapshot is None else snapshot
         with translate_catalog_errors(table):
-            scan = loaded.scan(condition, tuple(columns) or ("*",), snapshot_id=snapshot, limit=limit)
-            rows: list[dict[str, Any]] = scan.to_arrow().to_pylist(maps_as_pydicts="strict")
-            return rows
+            return loaded.scan(condition, tuple(columns) or ("*",), snapshot_id=snapshot, limit=limit).to_arrow()
 
     def find_rows(self, table: str, where: str, columns: Sequence[str]) -> list[dict[str, Any]]:
         """Return the rows of the published snapshot that meet a condition in SQL, without Spark."""

@@ -9,15 +9,15 @@ from treaty.pipeline.layers.publications.publication_rows import (
     select_rows,
     visible_rows,
 )
-from treaty.pipeline.layers.publications.redaction import salt_for
+from treaty.pipeline.layers.publications.redaction import HASH_KEY
 
 __all__ = [
+    "HASH_KEY",
     "Outgoing",
     "select_rows",
     "check_for_publication",
     "next_visible",
     "prepare_outgoing",
     "build_publication",
-    "salt_for",
     "visible_rows",
 ]

@@ -18,6 +18,7 @@ from treaty.pipeline.layers.audit import MAX_SAMPLES, Audit, is_row_rule
 from treaty.pipeline.layers.publications.redaction import redact
 from treaty.pipeline.layers.sql_queries import run_sql
 from treaty.pipeline.project.declarations import Delay, Publication
+from treaty.policy import KeyRing
 from treaty.spark.columns import quoted_col
 from treaty.spark.enforcement import Enforcement, enforce
 from treaty.spark.measures import RuleMeasure
@@ -32,17 +33,17 @@ def build_publication(
     contract: Contract,
     now: datetime,
     *,
-    salt: str | None = None,
+    key: KeyRing | None = None,
 ) -> DataFrame:
     """Return the rows that readers may see now, with exactly the columns of the contract, in its order.
 
     Values keep the types of the query; `check_for_publication` converts them to the types of the contract, and refuses
-    values that would lose something. The salt is for hashes; see `salt_for`.
+    values that would lose something. The key is for hashes.
     """
     rows = select_rows(inputs, publication)
     if publication.delay is not None:
         rows = visible_rows(rows, publication.delay, now, publication.at)
-    return _contract_columns(redact(rows, publication, salt), publication, contract)
+    return _contract_columns(redact(rows, publication, key), publication, contract)
 
 
 def select_rows(inputs: Mapping[str, DataFrame], publication: Publication) -> DataFrame:

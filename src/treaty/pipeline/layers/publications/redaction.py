@@ -1,120 +1,113 @@
-"""Redaction: values of a publication are hashed with its salt, set to null or replaced by a constant, at any depth.
+"""Redaction: the masks that a publication declares for its fields, for every reader and at any depth.
 
-Redacted columns are written as SQL, so that tables and views use the same expressions.
+`redact:` is a shorthand for masks of the data policy: `hash`, `null`, or a text that stands for every value. Masks
+without a key are written as SQL, so that tables and views use the same expressions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from hashlib import sha256
-
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from treaty.contracts.data_policies import Mask, MaskMethod
 from treaty.contracts.paths import ITEMS, MAP_VALUES, Step, parse_path
-from treaty.contracts.sql_quoting import quote_identifier, quote_string
+from treaty.contracts.sql_quoting import quote_identifier
 from treaty.errors import InvalidDocument
 from treaty.pipeline.project.declarations import Publication, Redacted, Redaction
-from treaty.spark.columns import quoted_col
+from treaty.policy import KeyRing
+from treaty.policy.masked_parts import ITEM, MAP_KEY, MAP_VALUE, MaskedPart, Parts
+from treaty.spark.masks import mask_columns, masked_sql
 from treaty.spark.schema import find_struct_field
 
-_STRUCTURES = (spark.StructType, spark.ArrayType, spark.MapType)
-_SEPARATOR = "\x1f"
-"""Separates the salt from the value, so that no two pairs give the same text."""
+HASH_KEY = "hash"
+"""The name of the key of hashes in publications."""
 
 
-def salt_for(secret: str, publication: Publication) -> str:
-    """Return the salt of a publication, so that the hashes of two publications cannot be matched with each other.
+def redact(rows: DataFrame, publication: Publication, key: KeyRing | None) -> DataFrame:
+    """Return the rows with all redactions of the publication applied.
 
-    A hash is the SHA-256, in hexadecimal digits, of the salt, the character U+001F and the value as text. Guessing
-    values requires the secret. A new secret changes all hashes.
+    Hashes depend on the line and the table, so that those of two publications cannot be matched with each other.
     """
-    return sha256(f"{publication.line}{_SEPARATOR}{publication.table}{_SEPARATOR}{secret}".encode()).hexdigest()
-
-
-def redact(rows: DataFrame, publication: Publication, salt: str | None) -> DataFrame:
-    """Return the rows with all redactions of the publication applied."""
-    replaced = redactions_sql(rows.schema, publication, salt)
-    if not replaced:
+    columns = redacted_parts(rows.schema, publication)
+    if not columns:
         return rows
-    return rows.select(
-        *[F.expr(replaced[name]).alias(name) if name in replaced else quoted_col(name) for name in rows.columns]
+
+    def find_key(name: str) -> KeyRing:
+        if key is None:
+            hashed = next(one.field for one in publication.redacted if one.how is Redaction.HASH)
+            raise InvalidDocument(
+                f"{publication.at}: {hashed} is to be hashed, but no secret is set, without which values "
+                "could be guessed: set TREATY_HASH_SECRET"
+            )
+        return key
+
+    return mask_columns(rows, columns, find_key, f"{publication.line} {publication.table}")
+
+
+def redactions_sql(have: spark.StructType, publication: Publication) -> dict[str, str]:
+    """Return the SQL expression of each redacted column; no redaction is a hash."""
+    columns = redacted_parts(have, publication)
+    return {name: masked_sql(quote_identifier(name), have[name].dataType, parts) for name, parts in columns.items()}
+
+
+def redacted_parts(have: spark.StructType, publication: Publication) -> dict[str, Parts]:
+    """Return the parts of each redacted column; parts that are not redacted are kept."""
+    redactions: dict[str, list[_Redaction]] = {}
+    for redacted in publication.redacted:
+        first, *rest = _steps(redacted, publication)
+        column = find_struct_field(have, first.text)
+        if column is None or first.is_mark:
+            raise _unknown(redacted, publication, first, have)
+        redactions.setdefault(column.name, []).append((redacted, rest))
+    return {name: _parts(have[name].dataType, pending, publication) for name, pending in redactions.items()}
+
+
+_Redaction = tuple[Redacted, list[Step]]
+
+
+def _parts(kind: spark.DataType, pending: list[_Redaction], publication: Publication) -> Parts:
+    """Return the parts of a value; `pending` are the redactions inside it with the steps that are left to them."""
+    whole = next((redacted for redacted, steps in pending if not steps), None)
+    if whole is not None or not pending:
+        return (MaskedPart((), None if whole is None else _mask(whole)),)
+    if isinstance(kind, spark.ArrayType):
+        return _behind(ITEM, kind.elementType, _without_mark(pending, ITEMS), publication)
+    redacted, (step, *_) = pending[0]
+    if isinstance(kind, spark.MapType) and (not step.is_mark or step.text == MAP_VALUES):
+        values = _behind(MAP_VALUE, kind.valueType, _without_mark(pending, MAP_VALUES), publication)
+        return (MaskedPart((MAP_KEY,), None), *values)
+    if not isinstance(kind, spark.StructType):
+        raise _unknown(redacted, publication, step, kind)
+    inside: dict[str, list[_Redaction]] = {field.name: [] for field in kind.fields}
+    for redacted, (step, *rest) in pending:
+        field = None if step.is_mark else find_struct_field(kind, step.text)
+        if field is None:
+            raise _unknown(redacted, publication, step, kind)
+        inside[field.name].append((redacted, rest))
+    return tuple(
+        part
+        for field in kind.fields
+        for part in _behind(Step(field.name), field.dataType, inside[field.name], publication)
     )
 
 
-def redactions_sql(have: spark.StructType, publication: Publication, salt: str | None) -> dict[str, str]:
-    """Return the SQL expression of each redacted column."""
-    replaced: dict[str, str] = {}
-    for redaction in publication.redacted:
-        if redaction.how is Redaction.HASH and not salt:
-            raise InvalidDocument(
-                f"{publication.at}: {redaction.field} is to be hashed, but no secret is set, without which values "
-                "could be guessed: set TREATY_HASH_SECRET"
-            )
-        first, *rest = _steps(redaction, publication)
-        column = find_struct_field(have, first.text)
-        if column is None or first.is_mark:
-            raise _unknown(redaction, publication, first, have)
-        value = replaced.get(column.name, quote_identifier(column.name))
-        replaced[column.name] = _PathRedaction(redaction, publication, salt or "").apply(value, column.dataType, rest)
-    return replaced
+def _behind(step: Step, kind: spark.DataType, pending: list[_Redaction], publication: Publication) -> Parts:
+    return tuple(MaskedPart((step, *part.steps), part.mask) for part in _parts(kind, pending, publication))
 
 
-@dataclass(frozen=True)
-class _PathRedaction:
-    """One redaction, applied along its path."""
-
-    redaction: Redacted
-    publication: Publication
-    salt: str
-
-    def apply(self, value: str, kind: spark.DataType, steps: list[Step], depth: int = 0) -> str:
-        """Return a value as SQL with the part at the end of the path redacted."""
-        if not steps:
-            return _REPLACEMENTS[self.redaction.how](value, kind, self)
-        into, rest = steps[0], steps[1:]
-        if isinstance(kind, spark.ArrayType):
-            rest = rest if into.text == ITEMS and into.is_mark else steps  # the mark is optional
-            inner = self.apply(f"x{depth}", kind.elementType, rest, depth + 1)
-            return f"transform({value}, x{depth} -> {inner})"
-        if isinstance(kind, spark.MapType) and (not into.is_mark or into.text == MAP_VALUES):
-            rest = rest if into.is_mark else steps
-            inner = self.apply(f"x{depth}", kind.valueType, rest, depth + 1)
-            return f"transform_values({value}, (k{depth}, x{depth}) -> {inner})"
-        if isinstance(kind, spark.StructType) and not into.is_mark and (part := find_struct_field(kind, into.text)):
-            return self._in_struct(value, kind, part, rest, depth)
-        raise _unknown(self.redaction, self.publication, into, kind)
-
-    def _in_struct(
-        self, value: str, kind: spark.StructType, part: spark.StructField, rest: list[Step], depth: int
-    ) -> str:
-        parts = [(field, f"{value}.{quote_identifier(field.name)}") for field in kind.fields]
-        built = ", ".join(
-            f"{quote_string(field.name)}, {self.apply(inner, field.dataType, rest, depth) if field is part else inner}"
-            for field, inner in parts
-        )
-        return f"CASE WHEN {value} IS NOT NULL THEN named_struct({built}) END"
+def _without_mark(pending: list[_Redaction], mark: str) -> list[_Redaction]:
+    """Return the redactions behind a mark, which is optional."""
+    return [
+        (redacted, steps[1:] if steps[0].is_mark and steps[0].text == mark else steps) for redacted, steps in pending
+    ]
 
 
-def _hashed(value: str, kind: spark.DataType, path: _PathRedaction) -> str:
-    text = f"CAST({value} AS STRING)"
-    if isinstance(kind, _STRUCTURES):
-        text = f"to_json({value})"
-    elif isinstance(kind, spark.BinaryType):
-        text = f"base64({value})"
-    return f"sha2(concat({quote_string(path.salt + _SEPARATOR)}, {text}), 256)"
-
-
-def _nulled(value: str, kind: spark.DataType, path: _PathRedaction) -> str:
-    return f"CASE WHEN FALSE THEN {value} END"  # null of the same type
-
-
-def _constant(value: str, kind: spark.DataType, path: _PathRedaction) -> str:
-    return quote_string(path.redaction.constant or "")
-
-
-_REPLACEMENTS = {Redaction.HASH: _hashed, Redaction.NULL: _nulled, Redaction.CONSTANT: _constant}
+def _mask(redacted: Redacted) -> Mask:
+    if redacted.how is Redaction.HASH:
+        return Mask(MaskMethod.HASH, key=HASH_KEY)
+    if redacted.how is Redaction.NULL:
+        return Mask(MaskMethod.NULL)
+    return Mask(MaskMethod.REDACT, text=redacted.constant or "")
 
 
 def _steps(redaction: Redacted, publication: Publication) -> tuple[Step, ...]:

@@ -1,7 +1,7 @@
 """The query of a view: over inputs pinned to snapshots, with the columns and types of the contract.
 
 A view reads the snapshots that its run read, so that its readers see complete, audited runs only. Redactions and delays
-are part of the query; hashes are refused, since everybody could read their salt in it.
+are part of the query; hashes are refused, since everybody could read their key in it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def view_query(
     for redaction in publication.redacted:
         if redaction.how is Redaction.HASH:
             raise InvalidDocument(
-                f"{publication.at}: {redaction.field} cannot be hashed in a view, whose readers could see the salt; "
+                f"{publication.at}: {redaction.field} cannot be hashed in a view, whose readers could see the key; "
                 "publish a table instead: as: table"
             )
     first = f"SELECT * FROM {quote_identifier(publication.inputs[0])}"  # noqa: S608
@@ -90,7 +90,7 @@ def _schema(session: SparkSession, query: str, publication: Publication) -> spar
 
 def _columns(fields: Sequence[Field], have: spark.StructType, publication: Publication) -> Iterator[str]:
     """Yield the columns of the contract, redacted; an optional field without a column is null."""
-    replaced = redactions_sql(have, publication, None)
+    replaced = redactions_sql(have, publication)
     for field in fields:
         name = column_name(field)
         column = find_struct_field(have, name)
