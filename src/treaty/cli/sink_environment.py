@@ -24,8 +24,7 @@ def sink_environment(opened: OpenedProject) -> SinkEnvironment:
     """Return the environment of the sinks of a project."""
     from treaty.pipeline.sinks import SinkEnvironment
 
-    name = opened.settings.name or opened.project.folder.name
-    return SinkEnvironment(name, os.environ, schema_registrar(opened.settings))
+    return SinkEnvironment(os.environ, schema_registrar(opened.settings))
 
 
 def schema_registrar(settings: Settings) -> RegisterSchema:

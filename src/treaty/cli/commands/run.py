@@ -148,11 +148,12 @@ def _run(
     warehouse: str,
 ) -> RunSummary:
     """Run once, or repeatedly until a run fails or the user interrupts; return the last summary."""
+    from treaty.cli.following import Follower
     from treaty.cli.render.plain_text import printable
     from treaty.cli.run_lineage import lineage_events
     from treaty.cli.schema_resolution import schema_resolver
     from treaty.cli.sink_environment import sink_environment
-    from treaty.pipeline.plan import plan
+    from treaty.pipeline.plan import plan, select
     from treaty.pipeline.run import RunEnvironment, run_project
     from treaty.pipeline.run.registry_records import record_lineage, record_measures
     from treaty.tracing import span
@@ -168,11 +169,17 @@ def _run(
     )
     by_line = dict(opened.contracts.by_line)
     planned = plan(opened.project, by_line)
+    follower = None
+    if call.interval_s is not None:
+        follower = Follower(opened.project, select(planned.steps, run_options.select), tables.catalog, call.interval_s)
+    tables_due: tuple[str, ...] = ()
     while True:
+        started = time.monotonic()
+        options = replace(run_options, select=tables_due) if tables_due else run_options
         with span("treaty.run", project=opened.project.name) as current:
             with lineage_events(opened, planned, warehouse) as events:
                 summary = replace(
-                    run_project(tables, opened.project, by_line, run_options, environment, events.started_at),
+                    run_project(tables, opened.project, by_line, options, environment, events.started_at),
                     last_known=opened.contracts.last_known,
                 )
                 events.summary = summary
@@ -187,12 +194,13 @@ def _run(
             typer.echo(f"warning: {printable(problem)}", err=True)
         if call.metrics_file is not None:
             _write_metrics(call.metrics_file, summary, opened)
-        if call.interval_s is None or not summary.succeeded:
+        if follower is None or not summary.succeeded:
             return summary
         _print(summary, call.output)
-        progress.start(f"waiting {call.interval_s:g} s for the next run; stop with Ctrl+C")
+        follower.note_run(tables_due, started)
+        progress.start(f"waiting for {'records' if follower.topics else 'the next run'}; stop with Ctrl+C")
         try:
-            time.sleep(call.interval_s)
+            tables_due = follower.wait()
         except KeyboardInterrupt:
             return summary
 

@@ -21,6 +21,8 @@ from treaty.errors import InvalidDocument, NotFound
 from treaty.pipeline.plan import Layer, Mode, Plan, PlannedStep, Step
 from treaty.pipeline.plan.change_feeds import is_change_feed
 from treaty.pipeline.plan.contract_lineage import filters_by_column, row_filters
+from treaty.pipeline.plan.pace import DEFAULT_INTERVAL_S, Pace, describe_pace, follow_paces
+from treaty.pipeline.project.declarations import Kafka
 from treaty.sql.lineage import Origins
 from treaty.suggestions import did_you_mean
 
@@ -55,13 +57,20 @@ def print_plan(view: PlanView, output: AnswerFormat) -> None:
         return
     with print_to_console() as console:
         console.print(_title(view))
-        _render_steps(console, view.planned)
+        _render_steps(console, view.planned, _paces(view.plan))
         for trace in traces:
             console.print()
             console.print(text(f"{trace.name}.{trace.column}", style="path"))
             for line in trace.lines:
                 console.print(Padding(text(line), (0, 0, 0, 2)))
         _render_problems(console, view.plan.problems)
+
+
+def _paces(plan: Plan) -> dict[str, Pace]:
+    """Return the pace of each step with `--follow`; none for a project without topics, which runs as a whole."""
+    if not any(isinstance(source.origin, Kafka) for source in plan.project.sources):
+        return {}
+    return follow_paces(plan.project, plan.steps, DEFAULT_INTERVAL_S)
 
 
 def print_problems(problems: Sequence[Finding], output: AnswerFormat) -> None:
@@ -89,7 +98,7 @@ def _title(view: PlanView) -> Text:
     return line.append_text(text(f" · {pluralize(others, 'warning')}", style="warning")) if others else line
 
 
-def _render_steps(console: Console, planned: Sequence[PlannedStep]) -> None:
+def _render_steps(console: Console, planned: Sequence[PlannedStep], paces: Mapping[str, Pace]) -> None:
     for layer in Layer:
         here = [step for step in planned if step.step.layer is layer]
         if not here:
@@ -102,19 +111,19 @@ def _render_steps(console: Console, planned: Sequence[PlannedStep]) -> None:
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold", ratio=1)
         for trace in here:
-            grid.add_row(*_row(trace))
+            grid.add_row(*_row(trace, paces.get(trace.step.table)))
         console.print(grid)
 
 
-def _row(planned_step: PlannedStep) -> Iterator[Text]:
+def _row(planned_step: PlannedStep, pace: Pace | None) -> Iterator[Text]:
     idle = planned_step.is_known and not planned_step.would_run
     yield text(_IDLE if idle or not planned_step.is_known else _RUNS, style="quiet" if idle else "accent")
     yield text(planned_step.step.name, style="quiet" if idle else "path")
     yield text(_how(planned_step), style="quiet" if idle else "")
-    yield Text("\n").join(_details(planned_step))
+    yield Text("\n").join(_details(planned_step, pace))
 
 
-def _details(planned_step: PlannedStep) -> Iterator[Text]:
+def _details(planned_step: PlannedStep, pace: Pace | None) -> Iterator[Text]:
     if not planned_step.would_run:
         yield text("nothing to do", style="quiet")
     elif planned_step.is_known:
@@ -126,6 +135,8 @@ def _details(planned_step: PlannedStep) -> Iterator[Text]:
     )
     if planned_step.step.layer not in (Layer.RAW, Layer.EVENTS):
         yield text(f"reads {reads}", style="quiet")
+    if pace is not None and planned_step.step.layer is Layer.PUBLICATIONS:
+        yield text(f"with --follow {describe_pace(pace)}", style="quiet")
     if planned_step.step.mode is Mode.FULL:
         yield text(f"always everything: {planned_step.step.mode_reason}", style="quiet")
 
@@ -155,9 +166,10 @@ def _relative_place(place: Place) -> str:
 
 def plan_as_data(name: str, plan: Plan, planned: Sequence[PlannedStep], traces: Sequence[Trace]) -> dict[str, Any]:
     """Return a plan as plain data."""
+    paces = _paces(plan)
     data: dict[str, Any] = {
         "project": name,
-        "steps": [_step(step) for step in planned],
+        "steps": [_step(step, paces.get(step.step.table)) for step in planned],
         "problems": [problem.as_data() for problem in plan.problems],
     }
     if traces:
@@ -175,7 +187,7 @@ def plan_as_data(name: str, plan: Plan, planned: Sequence[PlannedStep], traces: 
     return data
 
 
-def _step(planned_step: PlannedStep) -> dict[str, Any]:
+def _step(planned_step: PlannedStep, pace: Pace | None) -> dict[str, Any]:
     step = planned_step.step
     key = None
     if step.key is not None:
@@ -191,6 +203,7 @@ def _step(planned_step: PlannedStep) -> dict[str, Any]:
         "mode_reason": step.mode_reason,
         "key": key,
         "digest": step.digest,
+        "pace": describe_pace(pace) if pace else None,
         "would_run": planned_step.would_run if planned_step.is_known else None,
         "this_time": planned_step.mode.value if planned_step.would_run and planned_step.is_known else None,
         "why": [{"cause": reason.cause.value, "words": reason.text} for reason in planned_step.reasons],

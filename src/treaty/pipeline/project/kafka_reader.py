@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 
+from treaty.pipeline.project.broker_reader import read_bootstrap, read_security
 from treaty.pipeline.project.declarations import Kafka, LostOffsets, Starting
 from treaty.pipeline.project.mapping_reader import MappingReader
-from treaty.pipeline.project.topic_reader import read_security
 
 TOPIC_KEYS = ("topic", "pattern", "bootstrap", "starting", "lost_offsets", "security")
 
-_BROKER = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
-_BOOTSTRAP_HINT = "write it like bootstrap: broker.example.org:9092"
 
 
 def read_topics(entry: MappingReader) -> Kafka:
@@ -45,14 +43,3 @@ def _pattern(entry: MappingReader, pattern: str) -> str:
         entry.report(f"pattern is not a regular expression: {reason}", "write it like orders[.].*", "pattern")
         return ""
     return pattern
-
-
-def read_bootstrap(entry: MappingReader) -> str:
-    """Read the addresses of brokers, separated by commas."""
-    given = entry.required_text("bootstrap", _BOOTSTRAP_HINT)
-    brokers = [broker.strip() for broker in given.split(",")]
-    if given and not all(map(_BROKER.fullmatch, brokers)):
-        shown = "bootstrap has credentials" if "@" in given else f"{given!r} is not a list of brokers with ports"
-        entry.report(shown, f"{_BOOTSTRAP_HINT}; credentials go into security", "bootstrap")
-        return ""
-    return ",".join(brokers)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from treaty.contracts.values import EMPTY, FrozenMap, abbreviate
+from treaty.contracts.values import abbreviate
 from treaty.contracts.versions import Line
+from treaty.pipeline.project.broker_reader import read_bootstrap, read_security
 from treaty.pipeline.project.declarations import Form, Records, Topic, ValueFormat
 from treaty.pipeline.project.document import Document
 from treaty.pipeline.project.mapping_reader import MappingReader
@@ -20,16 +21,10 @@ TOPIC_KEYS = (
     "security",
     "schema_registry",
 )
-SECURITY_KEYS = ("protocol", "mechanism", "user", "password", "ca", "certificate", "key", "key_password")
-"""Settings of a connection; each names an environment variable that holds the value."""
 MAX_PARTITIONS = 1_000
 MAX_REPLICATION = 10
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,240}")
 _NAME_HINT = "use letters, digits, '.', '_' and '-', at most 240 characters"
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-_VALUES = re.compile(r"(?:SASL_)?(?:PLAINTEXT|SSL)|PLAIN|SCRAM_SHA_(?:256|512)")
-"""Values of settings that look like names of variables."""
-_SECURITY_HINT = "write it like security: {protocol: KAFKA_PROTOCOL, user: KAFKA_USER, password: KAFKA_PASSWORD}"
 _HINT = "write it like topic: {bootstrap: localhost:9092, value: json}"
 
 
@@ -53,7 +48,7 @@ def read_topic(document: Document, form: Form, line: Line) -> Topic | None:
     inner.allow_only(TOPIC_KEYS)
     return Topic(
         name=_topic_name(inner, line),
-        bootstrap=inner.required_text("bootstrap", "name the brokers, like bootstrap: localhost:9092"),
+        bootstrap=read_bootstrap(inner),
         value=inner.choice("value", tuple(ValueFormat)) or ValueFormat.JSON,
         records=inner.choice("records", tuple(Records)),
         partitions=_number(inner, "partitions", MAX_PARTITIONS) or 1,
@@ -80,29 +75,6 @@ def _number(inner: MappingReader, key: str, most: int) -> int | None:
         inner.report(message, f"write {key}: 1", key)
         return None
     return given
-
-
-def read_security(entry: MappingReader) -> FrozenMap:
-    """Read the names of the environment variables with the security settings; values themselves are refused."""
-    inner = entry.inner("security", _SECURITY_HINT)
-    if inner is None:
-        return EMPTY
-    inner.allow_only(SECURITY_KEYS)
-    names: dict[str, str] = {}
-    for key in SECURITY_KEYS:
-        name = inner.text(key)
-        if name is None:
-            continue
-        if _VARIABLE.fullmatch(name) and not _VALUES.fullmatch(name):
-            names[key] = name
-        else:
-            message = f"{inner.named(key)} must be the name of an environment variable in capitals, not a value"
-            inner.report(message, f"set KAFKA_{key.upper()} to the value, and write {key}: KAFKA_{key.upper()}", key)
-    if ("user" in names) != ("password" in names):
-        inner.report("security.user and security.password belong together", _SECURITY_HINT)
-    if ("certificate" in names) != ("key" in names):
-        inner.report("security.certificate and security.key belong together", "name a variable for both")
-    return FrozenMap(names)
 
 
 def _schema_registry(inner: MappingReader) -> str | None:

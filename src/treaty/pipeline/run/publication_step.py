@@ -128,7 +128,7 @@ class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
         published = Published(
             self.declared,
             Consignment(self.declared.table, self.contract, stamp.run, run.now),
-            run.sinks.project or run.project.folder.name,
+            run.project.name,
             self.table,
             stamp,
             self.tables.catalog,

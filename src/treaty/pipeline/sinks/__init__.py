@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 class SinkEnvironment:
     """What sinks need from outside a project: secrets and schema registries."""
 
-    project: str = ""
-    """The name of the project; by default that of its folder."""
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The environment variables that declarations may name."""
     register_schema: RegisterSchema | None = None

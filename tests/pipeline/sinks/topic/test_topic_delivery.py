@@ -18,7 +18,7 @@ from tests.pipeline.sinks.topic.publishing import PublishedTable, release, relea
 from treaty.cli.registry_connection import IfMissing, open_local_registry
 from treaty.cli.sink_environment import schema_registrar
 from treaty.contracts.values import FrozenMap
-from treaty.errors import Conflict, NotAllowed, Unavailable
+from treaty.errors import Conflict, NotAllowed, NotFound, Unavailable
 from treaty.pipeline.project.declarations import Records, Topic, ValueFormat
 from treaty.pipeline.sinks.topic.cluster import PROGRESS_SUFFIX
 from treaty.pipeline.sinks.topic.delivery import topic_schema
@@ -253,7 +253,7 @@ def test_a_variable_that_is_not_set_is_named(table: PublishedTable) -> None:
     table = replace(table, topic=replace(table.topic, security=SECURITY))
     table.publish(1, [release("A", 1)])
 
-    with pytest.raises(Conflict, match="the environment variable SHOP_PASSWORD is not set"):
+    with pytest.raises(NotFound, match=r"the environment has no SHOP_PASSWORD \(security\.password\)"):
         table.send(environment={name: text for name, text in VARIABLES.items() if name != "SHOP_PASSWORD"})
 
 

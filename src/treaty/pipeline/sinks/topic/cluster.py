@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from treaty.errors import Conflict, MissingExtra, NotAllowed, TreatyError, Unavailable
+from treaty.kafka.connection import Connection
 from treaty.pipeline.project.declarations import Records, Topic
 
 if TYPE_CHECKING:
@@ -16,17 +17,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 REQUEST_TIMEOUT_S = 20.0
-CLIENT_SETTINGS = {
-    "protocol": "security.protocol",
-    "mechanism": "sasl.mechanism",
-    "user": "sasl.username",
-    "password": "sasl.password",
-    "ca": "ssl.ca.location",
-    "certificate": "ssl.certificate.location",
-    "key": "ssl.key.location",
-    "key_password": "ssl.key.password",
-}
-"""By security setting of a declaration: the name of the client's setting."""
 PROGRESS_SUFFIX = ".progress"
 DEFAULT_MAX_BYTES = 1_048_588
 """The limit of a topic that does not state one."""
@@ -46,18 +36,18 @@ class Cluster:
     """The brokers of one topic; errors name the topic, the brokers and the setting to look at."""
 
     topic: Topic
-    settings: Mapping[str, Any]
-    """The settings of clients, with the values of secrets."""
-    at: str
-    """Where the publication is declared."""
+    connection: Connection
     last_error: KafkaError | None = field(default=None, init=False)
+
+    @property
+    def at(self) -> str:
+        """Where the publication is declared."""
+        return self.connection.at
 
     def client_settings(self, **more: Any) -> dict[str, Any]:
         """Return the settings of a client."""
         return {
-            **self.settings,
-            "bootstrap.servers": self.topic.bootstrap,
-            "client.id": "treaty",
+            **self.connection.client_settings(),
             "error_cb": self._note_error,
             "log_level": 0,
             **more,

@@ -11,12 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from treaty.contracts.model import Contract
 from treaty.errors import Conflict, TreatyError, Unavailable
+from treaty.kafka.connection import connect_with
 from treaty.pipeline.project.declarations import Publication, Records, Topic, ValueFormat
-from treaty.pipeline.sinks.topic.cluster import CLIENT_SETTINGS, PROGRESS_SUFFIX, Cluster, TopicState
+from treaty.pipeline.sinks.topic.cluster import PROGRESS_SUFFIX, Cluster, TopicState
 from treaty.pipeline.sinks.topic.producer import Progress, TopicProducer
 from treaty.pipeline.sinks.topic.records import RecordBuilder, RecordSource, record_keys, records_of
 from treaty.pipeline.sinks.topic.values import SCHEMA_TYPES, Encoder, json_encoder, registered_encoder
@@ -134,7 +135,9 @@ def send_changes(delivery: TopicDelivery, open_topics: OpenTopics | None = None)
     record_keys(delivery.contract, records)  # a contract without a key is refused before anything is created
     encode, schema = _encoder(delivery)
     delivery.on_step(SendStep.REGISTERED)
-    cluster = Cluster(delivery.topic, client_security(delivery), delivery.publication.at)
+    topic = delivery.topic
+    connection = connect_with(topic.bootstrap, topic.security, delivery.publication.at, delivery.environment)
+    cluster = Cluster(topic, connection)
     state = cluster.ensure_topics(records)
     delivery.on_step(SendStep.CONNECTED)
     opened = opened or _open_topic(delivery, cluster, state)
@@ -152,19 +155,6 @@ def _open_topic(delivery: TopicDelivery, cluster: Cluster, state: TopicState) ->
     progress = producer.read_progress()
     delivery.on_step(SendStep.PROGRESS_READ)
     return OpenTopic(delivery.topic, producer, progress)
-
-
-def client_security(delivery: TopicDelivery) -> dict[str, Any]:
-    """Return the settings of clients whose values are in environment variables."""
-    settings: dict[str, Any] = {}
-    for name, variable in delivery.topic.security.items():
-        if variable not in delivery.environment:
-            raise Conflict(
-                f"the environment variable {variable} is not set; {delivery.publication.at} names it for "
-                f"topic.security.{name} of the topic {delivery.topic.name}"
-            )
-        settings[CLIENT_SETTINGS[name]] = delivery.environment[variable]
-    return settings
 
 
 def topic_schema(contract: Contract, topic: Topic) -> tuple[str, ParsedSchema]:
