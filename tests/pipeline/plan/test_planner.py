@@ -31,6 +31,7 @@ from treaty.pipeline.project.declarations import (
     Project,
     Redacted,
     Redaction,
+    Served,
     Source,
 )
 
@@ -280,6 +281,20 @@ PROBLEMS = [
         "/shop/partner.yaml:1",
     ),
     (
+        with_publication("sales_now", served=Served()),
+        {},
+        "served-view",
+        "a view cannot be served: the read API reads the files of tables",
+        "/shop/now.yaml:1",
+    ),
+    (
+        with_publication("partner", served=Served(("town",))),
+        {},
+        "filter-unknown",
+        "serve.filters names town, which the contract does not have",
+        "/shop/partner.yaml:1",
+    ),
+    (
         with_publication("late_sales", sql=sql("late", "SELECT order_id FROM orders")),
         {},
         "delay-unknown",
@@ -454,3 +469,17 @@ def test_names_are_sorted_by_dependency(
     reads: dict[str, tuple[str, ...]], order: tuple[str, ...], circle: tuple[str, ...]
 ) -> None:
     assert sort_by_dependency(reads) == (order, circle)
+
+
+def test_only_being_served_changes_how_rows_are_stored_not_the_columns_with_filters() -> None:
+    digests = [
+        next(step.digest for step in planned(project).steps if step.name == "partner")
+        for project in (
+            SHOP,
+            with_publication("partner", served=Served()),
+            with_publication("partner", served=Served(("order_id",))),
+        )
+    ]
+
+    assert digests[0] != digests[1]
+    assert digests[1] == digests[2]
