@@ -141,6 +141,7 @@ class Lake:
         region: str | None = None,
         key: tuple[str, ...] = ("order_id",),
         indexed: tuple[str, ...] = ("placed_on", "customer", "email", "country"),
+        contract_id: str = ID,
     ) -> DataService:
         """Return the read API on the table."""
         tables = TableCatalog(TableNamespace("lake"), lambda: self.catalog)
@@ -155,7 +156,7 @@ class Lake:
 
         clock = iter(range(0, 10**9, 10))  # metadata is read again with every request
         table = PublishedTable(load, lambda: float(next(clock)))
-        publication = ServedPublication(Line(ID, 1), "orders", table, key, indexed)
+        publication = ServedPublication(Line(contract_id, 1), "orders", table, key, indexed)
         return DataService((publication,), CursorCodec(SecretBox([new_key()])), key_finder(KEYS), region)
 
 
