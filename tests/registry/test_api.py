@@ -18,6 +18,7 @@ from treaty.registry.client.incidents import Incidents as HttpIncidents
 from treaty.registry.client.measures import Measures as HttpMeasures
 from treaty.registry.client.migrations import Migrations as HttpMigrations
 from treaty.registry.client.notices import Notices as HttpNotices
+from treaty.registry.client.parallel_runs import ParallelRuns as HttpParallelRuns
 from treaty.registry.service import (
     Registry,
     access_tokens,
@@ -28,6 +29,7 @@ from treaty.registry.service import (
     measures,
     migrations,
     notifications,
+    parallel_runs,
 )
 
 IMPLEMENTATIONS: dict[type, tuple[type, type]] = {
@@ -39,6 +41,7 @@ IMPLEMENTATIONS: dict[type, tuple[type, type]] = {
     api.IncidentsApi: (incidents.Incidents, HttpIncidents),
     api.MeasuresApi: (measures.Measures, HttpMeasures),
     api.NoticesApi: (notifications.Notices, HttpNotices),
+    api.ParallelRunsApi: (parallel_runs.ParallelRuns, HttpParallelRuns),
     api.AccessApi: (access_tokens.Access, HttpAccess),
 }
 ONLY_LOCAL = {"open", "acting_as", "shown_to", "context", "submit", "submit_new", "latest_json", "cached_latest_json"}

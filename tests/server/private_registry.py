@@ -10,6 +10,7 @@ from tests.catalog.contract_registry import read_event
 from tests.registry.backends import Clock, actor_with_role
 from tests.registry.offers import ID, PLAN, PLAN_FIELD, made_from, orders
 from treaty.errors import Refused
+from treaty.legacy.differences import ComparisonResult, DifferenceClass, Finding
 from treaty.observability.measures import Measure
 from treaty.registry.rules import Approval, RegistryRules
 from treaty.registry.service import Registry
@@ -84,6 +85,9 @@ def _add_private_contract(registry: Registry, clock: Clock) -> None:
     member.lineage.record([read_event(job, line, clock.now, run=number) for number, (job, line) in enumerate(reads)])
     registry.register(made_from(f"{MARK}.derived", f"{PRIVATE}@1", owners=[{"team": TEAM}], visibility="private"))
     late = Measure(PRIVATE, "run", clock.now - timedelta(hours=1), 0.0, details={"run": MARK})
+    found = Finding(DifferenceClass.STATUS, MARK, MARK, 1)
+    result = ComparisonResult(f"{MARK}_mart", MARK, clock.now.date(), 1, 1, {}, {}, (found,))
+    member.parallel_runs.record(f"{PRIVATE}@1", TEAM, result)
     member.measures.record([Measure(PRIVATE, "rows", clock.now - timedelta(hours=1), 5, details={"of": MARK}), late])
     member.notices.report_breach(PRIVATE, kind="sla_breach", message=f"{MARK} is late")
     member.deprecate(PRIVATE, "1.0.0", deprecation_uri=f"https://wiki.example.org/{MARK}")

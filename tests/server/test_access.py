@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import date
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
@@ -35,6 +36,7 @@ from treaty.catalog.rendering import asset_names
 from treaty.compatibility.migration.proof import contract_digest
 from treaty.contracts.loader import contract_from
 from treaty.errors import NotAllowed
+from treaty.legacy.differences import ComparisonResult, DifferenceClass, Finding
 from treaty.observability.measures import Measure
 from treaty.registry.access.actors import Actor, Grant, Role, Scope, local_actor
 from treaty.registry.access.permissions import Action
@@ -111,6 +113,14 @@ def measure(contract: str) -> dict[str, Any]:
 def scan(contract: str) -> dict[str, Any]:
     found = {"kind": "sql", "consumer_class": "operational_reporting", "confidence": 0.5, "reason": "its name"}
     return {"scan": contract, "reads": [{"consumer": f"scan of {contract}", "source": "raw.orders", **found}]}
+
+
+LOST = Finding(DifferenceClass.MISSING_IN_NEW, "", "", 1)
+
+
+def parallel_run(contract: str) -> dict[str, Any]:
+    named = {"line": f"{contract}@1", "owner": "mart", "feed": f"feed of {contract}", "publication": "sales"}
+    return {**named, "as_of": "2026-03-01", "legacy_rows": 1, "new_rows": 1}
 
 
 def lineage_event(contract: str) -> dict[str, Any]:
@@ -310,6 +320,15 @@ TABLE = [
     Asked("GET /data/{line}", EVERYBODY, at="/data/{c}@1", absent="404"),
     Asked("GET /data/{line}/{key}", EVERYBODY, at="/data/{c}@1/1", absent="404"),
     Asked("GET /openapi/data/{line}.json", EVERYBODY, at="/openapi/data/{c}@1.json", absent="404"),
+    Asked("GET /api/v1/parallel-runs", EVERYBODY),
+    Asked("PUT /api/v1/parallel-runs", MEMBERS, lambda contract: parallel_run(contract)),
+    Asked("GET /api/v1/parallel-runs/{feed}", EVERYBODY, at="/api/v1/parallel-runs/{feed}"),
+    Asked(
+        "PUT /api/v1/parallel-runs/{feed}/dispositions",
+        MEMBERS,
+        lambda _: {"fingerprint": LOST.fingerprint, "disposition": "accepted", "owner": "a", "reason": "b"},
+        "/api/v1/parallel-runs/{feed}/dispositions",
+    ),
     Asked("GET /api/v1/health", EVERYBODY),
     Asked("GET /api/v1/contracts/{contract}/health", EVERYBODY, at="/api/v1/contracts/{c}/health"),
     Asked("GET /api/v1/incidents", EVERYBODY),
@@ -484,6 +503,10 @@ class World(NamedTuple):
                 team=team if "{subscribed}" in needs else "ledger",
             )
             made |= {"subscribed": "", "declared": ""}
+        if "{feed}" in needs:
+            made["feed"] = f"feed.{contract}"
+            result = ComparisonResult(made["feed"], "sales", date(2026, 3, 1), 1, 0, {}, {}, (LOST,))
+            registry.parallel_runs.record(f"{contract}@1", "mart", result)
         if "{waiver}" in needs:
             made["waiver"] = registry.governance.waive(**WAIVER).id
         if "{namespace}" in needs:

@@ -35,6 +35,7 @@ PEOPLE = {
 OUTSIDERS = ("anonymous", "other owner")
 NAMES = (PRIVATE, f"{PRIVATE}@1", TEAM, CONSUMER, DOMAIN, "orders", "orders@1", "checkout", "board", "sales")
 PATH_VALUES: dict[str, tuple[str, ...]] = {
+    "feed": (f"{MARK}_mart",),
     "dataset_id": (PRIVATE, "orders"),
     "contract": (PRIVATE, "orders"),
     "line": (f"{PRIVATE}@1", "orders@1"),
@@ -54,6 +55,7 @@ QUERY_VALUES: dict[str, tuple[str, ...]] = {
     "line": (f"{PRIVATE}@1", "orders@1"),
     "node": (PRIVATE, f"{PRIVATE}@1", CONSUMER, "orders", "board"),
     "source": (f"{PRIVATE}@1", "orders@1"),
+    "feed": (f"{MARK}_mart",),
     "direct": ("true", "false"),
     "domain": (DOMAIN, "sales"),
     "owner": (TEAM, "checkout"),
@@ -98,6 +100,7 @@ SHOWN_TO_MEMBERS = {
     "/api/v1/overview",
     "/api/v1/graph/layout",
     "/api/v1/map",
+    "/api/v1/parallel-runs",
     "/api/v1/domains",
     "/api/v1/subscriptions",
     "/api/v1/usage",

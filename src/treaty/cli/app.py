@@ -27,6 +27,7 @@ PANELS = {
         "consumer",
         "map",
         "migrate",
+        "parallel",
     ),
     "Governance": ("proposal", "waiver", "policy"),
     "Operations": ("health", "incident", "catalog", "serve", "schema-registry", "spark", "kafka", "admin"),
@@ -44,6 +45,7 @@ _FUNCTIONS = {
     "can-i-retire": "can_i:can_i_retire",
     "schema-registry": "schema_registry:app",
     "map": "map:app",
+    "parallel": "parallel:app",
     "test": "test:run",
 }
 """Module and function of commands that are not `treaty.cli.commands.<name>:<name>`."""

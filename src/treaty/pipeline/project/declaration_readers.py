@@ -62,7 +62,7 @@ FORMATS = {
 """The format of a file by its extension."""
 
 _COMPRESSED = (".gz", ".bz2", ".zst")
-_PASSWORD = re.compile(r"[?&;]password=|//[^/@]*:[^/@]*@", re.IGNORECASE)
+PASSWORD = re.compile(r"[?&;]password=|//[^/@]*:[^/@]*@", re.IGNORECASE)
 _ORIGIN_HINT = (
     "add the origin of the events: files: landing/*.jsonl, or topic: orders and bootstrap: broker:9092, "
     "or jdbc: {url: …, table: …, column: …}"
@@ -180,7 +180,7 @@ def _jdbc(entry: MappingReader) -> Jdbc:
     url = inner.required_text("url", "write it like jdbc:postgresql://host/shop")
     if url and not url.startswith("jdbc:"):
         inner.report(f"{url!r} is not a JDBC URL", "write it like jdbc:postgresql://host/shop", "url")
-    if _PASSWORD.search(url):
+    if PASSWORD.search(url):
         inner.report("a password must not be stored in this file", "remove it, and set TREATY_JDBC_PASSWORD", "url")
     return Jdbc(
         url=url,

@@ -11,6 +11,7 @@ from pathlib import Path
 from treaty.contracts.findings import Place
 from treaty.contracts.values import EMPTY
 from treaty.contracts.versions import Line
+from treaty.legacy.feeds import LegacyFeed
 
 ADDED_LATER: Mapping[str, bool] = {"added later": True}
 """Metadata of fields that earlier releases did not have: without a value, they do not change the digest of a step."""
@@ -359,6 +360,8 @@ class Project:
     products: tuple[Product, ...] = ()
     reconciliations: tuple[Reconciliation, ...] = ()
     publications: tuple[Publication, ...] = ()
+    legacy: tuple[LegacyFeed, ...] = ()
+    """Feeds that are not contracts, and that publications replace."""
     stated_name: str | None = None
     """The `name` in the settings of the project."""
 

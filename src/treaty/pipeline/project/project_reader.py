@@ -14,6 +14,7 @@ from treaty.errors import InvalidDocument, NotFound
 from treaty.pipeline.project.declaration_readers import read_product, read_publication, read_source
 from treaty.pipeline.project.declarations import Product, Project, Publication
 from treaty.pipeline.project.document import NAME_HINT, Document, Kind, check_references, fold_case, is_name
+from treaty.pipeline.project.legacy_reader import read_legacy_feeds
 from treaty.pipeline.project.mapping_reader import DUPLICATE_NAME, MappingReader, Problems
 from treaty.pipeline.project.reconciliation_reader import read_reconciliation
 
@@ -34,6 +35,12 @@ def read_project(folder: Path, limits: Limits | None = None, name: str | None = 
         products=_each(documents, Kind.PRODUCT, read_product),
         reconciliations=_each(documents, Kind.RECONCILIATION, read_reconciliation),
         publications=_each(documents, Kind.PUBLICATION, read_publication),
+        legacy=read_legacy_feeds(
+            folder.resolve(),
+            [document.name for document in documents if document.kind is Kind.PUBLICATION],
+            limits or Limits(),
+            problems,
+        ),
         stated_name=name,
     )
     check_names(documents)

@@ -13,6 +13,7 @@ from treaty.registry.api.lineage import LineageApi
 from treaty.registry.api.measures import MeasuresApi
 from treaty.registry.api.migrations import MigrationsApi
 from treaty.registry.api.notices import NoticesApi
+from treaty.registry.api.parallel_runs import ParallelRunsApi
 from treaty.registry.api.registry import RegistryApi
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "MeasuresApi",
     "MigrationsApi",
     "NoticesApi",
+    "ParallelRunsApi",
     "RegistryApi",
 ]

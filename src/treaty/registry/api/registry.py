@@ -14,6 +14,7 @@ from treaty.registry.api.lineage import LineageApi
 from treaty.registry.api.measures import MeasuresApi
 from treaty.registry.api.migrations import MigrationsApi
 from treaty.registry.api.notices import NoticesApi
+from treaty.registry.api.parallel_runs import ParallelRunsApi
 from treaty.registry.documents import Document
 from treaty.registry.model import (
     ActivityAnswer,
@@ -47,6 +48,7 @@ class RegistryApi(Protocol):
     migrations: MigrationsApi
     measures: MeasuresApi
     notices: NoticesApi
+    parallel_runs: ParallelRunsApi
     access: AccessApi
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from treaty.registry.client.lineage import Lineage
 from treaty.registry.client.measures import Measures
 from treaty.registry.client.migrations import Migrations
 from treaty.registry.client.notices import Notices
+from treaty.registry.client.parallel_runs import ParallelRuns
 from treaty.registry.client.requests import API, RequestBody, contract_path, document_body, line_path, version_path
 from treaty.registry.client.transport import NotNow, Transport
 from treaty.registry.model import (
@@ -81,6 +82,7 @@ class RegistryClient(RegistryApi):
         self.measures = Measures(wire)
         self.migrations = Migrations(wire)
         self.notices = Notices(wire)
+        self.parallel_runs = ParallelRuns(wire)
         self.access = Access(wire)
 
     def __repr__(self) -> str:

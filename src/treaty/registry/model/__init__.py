@@ -75,6 +75,7 @@ from treaty.registry.model.operation_answers import (
     UpgradeStepAnswer,
 )
 from treaty.registry.model.page import Answer, Page
+from treaty.registry.model.parallel_answers import FindingAnswer, ParallelRunAnswer
 from treaty.registry.model.usage_answers import (
     BatchAnswer,
     BatchSummaryAnswer,
@@ -85,6 +86,8 @@ from treaty.registry.model.usage_answers import (
 )
 
 __all__ = [
+    "FindingAnswer",
+    "ParallelRunAnswer",
     "ConsumerProfileAnswer",
     "MapEntryAnswer",
     "ScanReceiptAnswer",

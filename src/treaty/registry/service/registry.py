@@ -50,6 +50,7 @@ from treaty.registry.service.lineage_events import Lineage
 from treaty.registry.service.measures import Measures
 from treaty.registry.service.migrations import Migrations
 from treaty.registry.service.notifications import Notices
+from treaty.registry.service.parallel_runs import ParallelRuns
 from treaty.registry.service.version_answers import (
     document_answer,
     effective_answer,
@@ -74,6 +75,7 @@ class Registry(RegistryApi):
         self.measures = Measures(context)
         self.migrations = Migrations(context)
         self.notices = Notices(context)
+        self.parallel_runs = ParallelRuns(context)
         self.access = Access(context)
 
     @classmethod

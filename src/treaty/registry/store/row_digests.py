@@ -99,6 +99,7 @@ COVERED = (
         tuple(column.name for column in tables.incidents.columns if column.name not in _NEWEST_EVIDENCE),
     ),
     _part(tables.consumer_profiles, "profile of consumer"),
+    _part(tables.finding_dispositions, "disposition of finding"),
     _part(tables.channels, "channel"),
     _part(tables.schemas, "schema"),
     _part(tables.subjects, "subject"),
@@ -129,6 +130,7 @@ NOT_COVERED = (
     "lineage_events",
     "observed_usage",
     "scanned_reads",
+    "parallel_runs",
     "schema_references",
     "schema_usage",
 )

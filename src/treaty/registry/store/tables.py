@@ -539,6 +539,38 @@ data_accesses = Table(
 )
 """Who asked for which published rows, and what was decided; never changed or deleted, and without values of rows."""
 
+parallel_runs = Table(
+    "parallel_runs",
+    METADATA,
+    Column("feed", Name, primary_key=True),
+    Column("as_of", Date, primary_key=True),
+    Column("contract", Name, nullable=False),  # of the publication that replaces the feed
+    Column("major", BigInteger, nullable=False),
+    Column("owner", Text, nullable=False),  # of the feed
+    Column("legacy_rows", BigInteger, nullable=False),
+    Column("new_rows", BigInteger, nullable=False),
+    Column("fingerprints", JSON, nullable=False),  # of the findings
+    Column("result", JSON, nullable=False),
+    Column("recorded_at", Moment, nullable=False),
+    Column("recorded_by", ActorId, nullable=False),
+)
+"""What each parallel run of a legacy feed found."""
+
+finding_dispositions = Table(
+    "finding_dispositions",
+    METADATA,
+    Column("feed", Name, primary_key=True),
+    Column("fingerprint", String(16), primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("disposition", String(32), nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("term", Text),  # of the contract, if the two sides mean different things
+    Column("decided_at", Moment, nullable=False),
+    Column("decided_by", ActorId, nullable=False),
+)
+"""What was decided about a finding; it holds as long as later runs find the same pattern."""
+
 schemas = Table(
     "schemas",
     METADATA,

@@ -15,6 +15,7 @@ from treaty.server.routes import (
     metrics,
     migrations,
     notices,
+    parallel_runs,
     service,
 )
 from treaty.server.routing import Routes
@@ -34,6 +35,7 @@ ROUTES: tuple[Routes, ...] = (
     activity.routes,
     measures.routes,
     incidents.routes,
+    parallel_runs.routes,
     access.routes,
     data.openapi_routes,
 )

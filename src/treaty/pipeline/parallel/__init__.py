@@ -1,0 +1,1 @@
+"""Parallel runs: a legacy feed compared with the publication that replaces it."""

@@ -1,0 +1,91 @@
+"""Rows of a legacy feed and of its publication, paired by key in one shuffle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark_types
+
+from treaty.errors import InvalidDocument
+from treaty.legacy.feeds import ColumnRule, Comparison, LegacyFeed
+from treaty.spark.columns import quoted_col
+
+LEGACY, NEW = "legacy", "new"
+LEGACY_ROWS, NEW_ROWS = "legacy_rows", "new_rows"
+MONEY_TYPE = spark_types.DecimalType(38, 6)
+
+
+@dataclass(frozen=True)
+class PairedRows:
+    """One row for each key: the values of both sides under the names of the legacy feed, as the new side types them."""
+
+    frame: DataFrame
+    key: tuple[str, ...]
+    columns: tuple[ColumnRule, ...]
+    """All compared columns, with those of the key."""
+    types: dict[str, spark_types.DataType]
+
+
+def pair_rows(legacy: DataFrame, new: DataFrame, feed: LegacyFeed, comparison: Comparison) -> PairedRows:
+    """Group both sides by key. Of rows that the legacy feed repeats, the greatest stands for all.
+
+    Legacy values are cast to the types of the publication: one that does not fit becomes null.
+    """
+    rules = comparison.columns
+    _check_columns(legacy, [rule.legacy for rule in rules], f"the legacy feed {feed.name}")
+    _check_columns(new, [rule.new for rule in rules], f"the publication {comparison.publication}")
+    types = {rule.legacy: _common_type(new.schema[rule.new].dataType) for rule in rules}
+    by_name = {rule.legacy: rule for rule in rules}
+    key_of_legacy = [_cast(quoted_col(name), types[name]).alias(f"k{place}") for place, name in enumerate(feed.key)]
+    key_of_new = [
+        quoted_col(by_name[name].new).cast(types[name]).alias(f"k{place}") for place, name in enumerate(feed.key)
+    ]
+    legacy_values = F.struct(*[_cast(quoted_col(rule.legacy), types[rule.legacy]).alias(rule.legacy) for rule in rules])
+    new_values = F.struct(*[quoted_col(rule.new).cast(types[rule.legacy]).alias(rule.legacy) for rule in rules])
+    empty = F.lit(None).cast(spark_types.StructType([spark_types.StructField(name, types[name]) for name in types]))
+    left = legacy.select(*key_of_legacy, legacy_values.alias(LEGACY), empty.alias(NEW), F.lit(True).alias("is_legacy"))
+    right = new.select(*key_of_new, empty.alias(LEGACY), new_values.alias(NEW), F.lit(False).alias("is_legacy"))
+    names = [f"k{place}" for place in range(len(feed.key))]
+    sums = [  # of all rows of a key: those that are repeated count
+        F.sum(value_of(LEGACY, name).cast(MONEY_TYPE)).alias(f"m{place}") for place, name in enumerate(comparison.money)
+    ]
+    grouped = (
+        left.unionByName(right)
+        .groupBy(*names)
+        .agg(
+            F.count_if(F.col("is_legacy")).alias(LEGACY_ROWS),
+            F.count_if(~F.col("is_legacy")).alias(NEW_ROWS),
+            F.max(LEGACY).alias(LEGACY),
+            F.max(NEW).alias(NEW),
+            *sums,
+        )
+    )
+    return PairedRows(grouped, tuple(names), rules, types)
+
+
+def value_of(side: str, name: str) -> Column:
+    """Return a value of one side by the name that the legacy feed gives it."""
+    return F.col(side).getField(name)
+
+
+def _check_columns(frame: DataFrame, names: list[str], what: str) -> None:
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise InvalidDocument(
+            f"{what} has no column {', '.join(map(repr, missing))}; it has: {', '.join(frame.columns[:40])}"
+        )
+
+
+def _common_type(type_: spark_types.DataType) -> spark_types.DataType:
+    """Return the type in which a column is compared; nested values are compared as text."""
+    return (
+        spark_types.StringType()
+        if isinstance(type_, (spark_types.StructType, spark_types.ArrayType, spark_types.MapType))
+        else type_
+    )
+
+
+def _cast(column: Column, type_: spark_types.DataType) -> Column:
+    return column.try_cast(type_)

@@ -1,0 +1,140 @@
+"""Legacy feeds of a project: what is read, and the problems that `treaty plan` names with file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from treaty.contracts.text import Limits
+from treaty.contracts.values import FrozenMap
+from treaty.errors import InvalidDocument, NotFound
+from treaty.legacy.feeds import (
+    ColumnRule,
+    Comparison,
+    LegacyDatabase,
+    LegacyFeed,
+    LegacyFiles,
+    LegacyTable,
+    Tolerance,
+)
+from treaty.pipeline.project.legacy_reader import find_feed, read_legacy_feeds
+from treaty.pipeline.project.mapping_reader import Problems
+
+REVENUE = """\
+owner: Finance Systems
+files: mart/revenue/*.csv
+options: {header: true}
+key: [order_no]
+period: booked_on
+produced: daily by 04:00
+consumers: [finance_close, support_desk]
+parallel:
+  publication: recognized_sale
+  columns:
+    order_no: order_id
+    booked_on: business_day
+    net: {new: net_amount, absolute: 0.01, relative: 0.001}
+    booked_at: {new: recognized_at, time: 1 h}
+    state: {new: status, codes: {S: RECOGNIZED, "7": REFUNDED}}
+  identity: [booked_on, net]
+  late_days: 2
+  money: [net]
+  patterns: [state]
+  totals: [booked_on]
+"""
+
+
+def read(folder: Path, text: str) -> LegacyFeed:
+    (folder / "legacy").mkdir(exist_ok=True)
+    (folder / "legacy" / "revenue.yaml").write_text(text)
+    problems = Problems()
+    feeds = read_legacy_feeds(folder, ["recognized_sale", "order_timeline"], Limits(), problems)
+    problems.raise_if_any()
+    return feeds[0]
+
+
+def test_a_feed_says_what_it_is_and_how_it_is_compared(tmp_path: Path) -> None:
+    assert read(tmp_path, REVENUE) == LegacyFeed(
+        name="revenue",
+        origin=LegacyFiles(str(tmp_path / "mart/revenue/*.csv"), None, FrozenMap({"header": "true"})),
+        key=("order_no",),
+        period="booked_on",
+        owner="Finance Systems",
+        produced="daily by 04:00",
+        consumers=("finance_close", "support_desk"),
+        comparison=Comparison(
+            publication="recognized_sale",
+            columns=(
+                ColumnRule("order_no", "order_id"),
+                ColumnRule("booked_on", "business_day"),
+                ColumnRule("net", "net_amount", Tolerance(0.01, 0.001)),
+                ColumnRule("booked_at", "recognized_at", Tolerance(seconds=3600)),
+                ColumnRule("state", "status", codes=FrozenMap({"S": "RECOGNIZED", "7": "REFUNDED"})),
+            ),
+            identity=("booked_on", "net"),
+            late_days=2,
+            money=("net",),
+            patterns=("state",),
+            totals=("booked_on",),
+        ),
+        at=f"{tmp_path}/legacy/revenue.yaml:1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        ("table: warehouse.revenue", LegacyTable("warehouse.revenue")),
+        (
+            "jdbc: {url: 'jdbc:postgresql://db/mart', table: revenue}",
+            LegacyDatabase("jdbc:postgresql://db/mart", "revenue"),
+        ),
+    ],
+)
+def test_a_feed_is_a_table_files_or_a_database(tmp_path: Path, origin: str, expected: object) -> None:
+    assert read(tmp_path, f"owner: A\n{origin}\nkey: [id]\nperiod: day\n").origin == expected
+
+
+MISTAKES = {
+    "without an origin": (("files: mart/revenue/*.csv\n", ""), "the origin is missing"),
+    "with two origins": (("key:", "table: a.b\nkey:"), "a legacy feed has one origin, not 2"),
+    "without an owner": (("owner: Finance Systems\n", ""), "owner is missing"),
+    "of an unknown publication": (("publication: recognized_sale", "publication: recognised_sale"), "did you mean"),
+    "whose key is not mapped": (
+        ("    order_no: order_id\n", ""),
+        "'order_no' is not mapped, but rows are compared by it",
+    ),
+    "with money that is not mapped": (
+        ("money: [net]", "money: [gross]"),
+        "money names 'gross', which is no legacy column",
+    ),
+    "with a tolerance that is no number": (("absolute: 0.01", "absolute: a cent"), "must be a number, not a cent"),
+    "with a time that is no duration": (("time: 1 h", "time: soon"), "'soon' is not a duration"),
+    "with a misspelt key": (("period:", "peroid:"), "unknown key 'peroid'"),
+    "with a late window that is no number of days": (
+        ("late_days: 2", "late_days: -1"),
+        "late_days must be 0 to 366 days",
+    ),
+    "with a password": (
+        ("files: mart/revenue/*.csv\noptions: {header: true}", "jdbc: {url: 'jdbc:x://u:p@h/d', table: t}"),
+        "a password must not be stored in this file",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_a_feed_is_named(tmp_path: Path, mistake: str) -> None:
+    (before, after), message = MISTAKES[mistake]
+    assert before in REVENUE
+
+    with pytest.raises(InvalidDocument) as refused:
+        read(tmp_path, REVENUE.replace(before, after))
+
+    assert message in str(refused.value)
+    assert "revenue.yaml" in str(refused.value)
+
+
+def test_an_unknown_feed_gets_a_suggestion(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"no legacy feed 'revenu'.*revenue"):
+        find_feed([read(tmp_path, REVENUE)], "revenu")
