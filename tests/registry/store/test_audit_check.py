@@ -65,6 +65,7 @@ def test_every_table_is_covered_or_named_as_not_covered(filled: Backend) -> None
         "observed_usage",
         "scanned_reads",
         "parallel_runs",
+        "data_accesses",
         "schema_references",
         "schema_usage",
     ]

@@ -131,13 +131,15 @@ NOT_COVERED = (
     "observed_usage",
     "scanned_reads",
     "parallel_runs",
+    "data_accesses",
     "schema_references",
     "schema_usage",
 )
 """Tables without digests: messages that follow from entries, their delivery, measurements, the names of
 datasets, and what lineage events and scans observed.
 
-What schemas refer to follows from the schemas; how often clients use them is a measurement."""
+What schemas refer to follows from the schemas; how often clients use them is a measurement. The log of accesses to
+rows is guarded by the database."""
 
 
 @cache
