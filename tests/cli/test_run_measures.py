@@ -95,7 +95,7 @@ def test_files_set_apart_fail_the_command_if_the_setting_says_so(
 ) -> None:
     iceberg = "spark: {iceberg: {uri: 'jdbc:sqlite:lake.db', warehouse: lake}}"
     (tmp_path / "treaty.yaml").write_text(f"name: shop\n{iceberg}\npipeline: {{on_set_apart: {setting}}}\n")
-    opened = type("Opened", (), {"settings": load_settings(None, start=tmp_path)})()
+    opened = OpenedProject(Project(tmp_path), ResolvedContracts({}), load_settings(None, start=tmp_path))
     summary = replace(DONE, steps=(replace(STEP, layer="raw", set_apart=2, newly_set_apart=newly),))
     monkeypatch.setattr("treaty.cli.pipeline_project.open_project", lambda *_: opened)
     monkeypatch.setattr("treaty.cli.spark_session.command_session", lambda *_: nullcontext((None, Progress())))
