@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from treaty.consumers.subscriptions import Subscription
 from treaty.contracts.versions import Line
-from treaty.errors import NotAllowed, TreatyError
+from treaty.errors import Conflict, NotAllowed
 from treaty.governance.effective import EffectiveContract
 from treaty.governance.lifecycle import EXISTING_CONSUMERS, NEW_CONSUMERS, ConsumerAdmission, Status
 from treaty.registry.access.actors import PER_TEAM, Actor, NotAuthenticated
@@ -20,7 +20,7 @@ from treaty.registry.store import Connection, subscriptions, versions
 from treaty.registry.store.subscriptions import Subscribed
 
 
-class LineRetired(TreatyError):
+class LineRetired(Conflict):
     """A line is retired or archived; its rows are no longer served."""
 
 
