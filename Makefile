@@ -13,7 +13,7 @@ INSTALL_CHROMIUM := [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && ech
 FIND_CHROMIUM := [ -n "$$TREATY_CHROMIUM" ] || command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser demo tour test test-fast faults soak check format docs docs-site bench bench-enforce bench-pipeline clean
+.PHONY: help setup browser demo demo-kafka tour test test-fast faults soak check format docs docs-site bench bench-enforce bench-pipeline clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ setup: .venv/.ready .venv/.spark-ready ## install everything into .venv, with th
 
 demo: setup ## a contract, a run with quarantined rows, a refused pull request and the catalog, in a minute
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/retail/demo.sh
+
+demo-kafka: setup ## the retail example over Kafka topics, with a local broker
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/retail/demo_kafka.sh
 
 tour: setup ## every part of Treaty on the retail example, in 22 steps
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/retail/tour.sh
