@@ -100,3 +100,15 @@ def test_a_record_ends_the_wait_for_the_source_that_reads_it(kafka: Kafka) -> No
     assert nothing == frozenset()
     assert arrived == {topics[0]}
     assert time.monotonic() - started < 60
+
+
+def test_a_backlog_of_one_topic_does_not_hide_the_records_of_another(kafka: Kafka) -> None:
+    topics = [kafka.create_topic("busy"), kafka.create_topic("also_busy"), kafka.create_topic("quiet")]
+    for topic in topics[:2]:
+        kafka.produce(topic, [b"waiting"] * 2_000)
+    watch = ArrivalWatch([Connection(kafka.bootstrap)])
+
+    arrived = watch.wait({kafka.bootstrap: [Position(topic, topic, 0, 0) for topic in topics]}, 60)
+    watch.close()
+
+    assert arrived == set(topics[:2])

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 POLL_S = 0.5
 """How often an interruption by the user is noticed while nothing arrives."""
+END_TIMEOUT_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,25 @@ class ArrivalWatch:
         if not messages and (message := consumer.poll(seconds)) is not None:
             messages = [message, *consumer.consume(num_messages=100, timeout=0)]
         topics = {message.topic() for message in messages if message.error() is None}
+        if topics:  # a batch may hold the backlog of one topic only
+            topics |= {place.topic for place in positions if place.topic not in topics and _has_more(consumer, place)}
         return frozenset(position.source for position in positions if position.topic in topics)
 
     def close(self) -> None:
         """Close the connections."""
         for consumer in self._consumers.values():
             consumer.close()
+
+
+def _has_more(consumer: Consumer, place: Position) -> bool:
+    """Tell whether a partition goes on after a position; False if the brokers do not answer."""
+    from confluent_kafka import KafkaException, TopicPartition
+
+    try:
+        _, end = consumer.get_watermark_offsets(TopicPartition(place.topic, place.partition), timeout=END_TIMEOUT_S)
+    except KafkaException:
+        return False
+    return bool(end > place.offset)
 
 
 def _assign(consumer: Consumer, positions: Sequence[Position]) -> None:
