@@ -348,6 +348,7 @@ HEAD_PATH_VALUES = {
     "pair": "1.0.0..1.0.0",
     "form": "odcs",
     "identity": "1",
+    "feed": "nightly_users",
     "number": "1",
     "name": "swagger-ui.css",
 }

@@ -70,7 +70,15 @@ VALID = {
         "decision_maker": {"role": "R", "name": "N"},
     },
 }
-PATH = {"dataset_id": USERS, "contract": USERS, "version": "1.0.0", "line": f"{USERS}@1", "identity": "1"}
+PATH = {
+    "dataset_id": USERS,
+    "contract": USERS,
+    "version": "1.0.0",
+    "line": f"{USERS}@1",
+    "identity": "1",
+    "key": "7",
+    "feed": "nightly_users",
+}
 
 
 def spoiled(value: Any, odd: Any) -> Iterator[Any]:

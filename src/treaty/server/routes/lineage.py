@@ -110,7 +110,7 @@ def list_usage(
     return registry.lineage.usage(contract=contract, consumer=consumer, cursor=cursor, limit=limit)
 
 
-@routes.get("/accesses", Action.READ_ACCESSES)
+@routes.get("/accesses", Action.READ_ACCESSES, errors=(404,))
 def list_accesses(
     registry: CallerRegistry,
     contract: Word = None,
