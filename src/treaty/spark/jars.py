@@ -68,7 +68,11 @@ def fetch_jars(
     report: ReportStep | None = None,
     packages: Collection[str] = (),
 ) -> Path:
-    """Download all jars unless they exist, or those of some packages by Maven coordinates; return their folder."""
+    """Download the jars of a session unless they exist; return their folder.
+
+    With `packages`, by Maven coordinates, the folder has all that they need, also jars that Spark includes.
+    """
+    for_session = not packages
     packages = packages or tuple(Package)
     target = _versioned_folder((folder or default_jar_folder()).expanduser().absolute(), packages)
     if target.is_dir():
@@ -77,6 +81,8 @@ def fetch_jars(
     report(f"downloading the jars for Spark to {target} (once)")
     with download_to(target) as jars:
         _resolve(jars, packages, ivy_settings, report)
+        if for_session:
+            _remove_included(jars)
     return target
 
 
@@ -117,6 +123,10 @@ def _resolve(jars: Path, packages: Collection[str], ivy_settings: Path | None, r
         command += ["--conf", f"spark.jars.ivySettings={settings}"]
     command += ["--class", "org.apache.ivy.Main", "spark-internal", "-version"]
     run_ivy(command, {package: jars / jar_name(package) for package in packages}, report)
+
+
+def _remove_included(jars: Path) -> None:
+    """Delete the jars that Spark includes, in whatever version."""
     included = {_artifact(jar.name) for jar in (_spark_folder() / "jars").glob("*.jar")}
     for jar in jars.glob("*.jar"):
         if _artifact(jar.name.partition("_")[2]) in included:
