@@ -134,7 +134,7 @@ def test_schemas_count_like_documents(serve: Serve) -> None:
     assert schemas.register("a-value", described).status_code == 200
     refused = schemas.register("b-value", ORDER)
     assert failure(refused) == (429, 429)
-    assert refused.headers["retry-after"] == "30"
+    assert 0 < int(refused.headers["retry-after"]) <= 30  # the large schema takes time itself
     assert schemas.get("/subjects").json() == ["a-value"]
 
 
