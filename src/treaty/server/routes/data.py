@@ -257,7 +257,7 @@ def _answer(served: Served, line_text: str, consumer: str | None, query: RowQuer
 
 
 def _check_known(registry: Registry, line: Line) -> None:
-    """Raise the error for an unknown contract if the caller may not see it, before anything else is told."""
+    """Raise the error for an unknown contract if the caller may not see it, before any other error."""
     if registry.context.actor.via == "anonymous":
         raise NotAuthenticated("sign in to read rows: send 'Authorization: Bearer <token>' of the consumer")
     registry.context.read_contract(line.contract, lambda _: None)
