@@ -15,9 +15,11 @@ from pyspark.sql.types import StructField, StructType
 
 from tests.cli.conftest import Treaty, Write
 from tests.documents import document
+from treaty.errors import NotAllowed, NotFound
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
 from treaty.pipeline.tables.ddl import create_view
 from treaty.pipeline.tables.view_states import record_view_state
+from treaty.spark import read
 
 PUBLISHED = {
     "products.read_capture": [
@@ -201,6 +203,20 @@ def test_a_consumer_reads_its_fields_masked_for_its_purpose_and_region(subscribe
     assert masked["city"] == "B"
     assert masked["email"].startswith("k1:")
     assert len(masked["email"]) == len("k1:") + 64
+
+
+def test_spark_reads_the_same_cells_as_the_command(subscribed: Treaty) -> None:
+    command = json.loads(subscribed("read", "read_people", "--for", "models", "--region", "us", "-f", "json").output)
+
+    rows = read("read_people@1", consumer="models", region="us")
+
+    assert rows.columns == ["email", "city"]
+    assert [row.asDict() for row in rows.collect()] == command["rows"]
+    assert read("read_people@1", consumer="desk").count() == 0
+    with pytest.raises(NotAllowed, match="'marketing' is not allowed"):
+        read("read_people@1", consumer="ads", region="eu")
+    with pytest.raises(NotFound, match="treaty consumer subscribe nobody"):
+        read("read_people@1", consumer="nobody")
 
 
 def test_without_a_region_no_rows_are_served_under_a_residency_rule(subscribed: Treaty) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from treaty.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from treaty.consumer_frames import read
     from treaty.spark.drift import Drift, TextTyping, schema_drift
     from treaty.spark.enforcement import Enforcement, each_batch, enforce
     from treaty.spark.masks import apply_view
@@ -34,17 +35,21 @@ _MODULES = {
     "write_split": "split_writer",
 }
 
+_READING = "treaty.consumer_frames"
+"""The module of `read`, which needs settings and a registry."""
+
 
 def __getattr__(name: str) -> Any:
     """Import a name on first use; without PySpark, report which extra to install."""
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module 'treaty.spark' has no attribute {name!r}")
     from importlib import import_module
     from importlib.util import find_spec
 
     if find_spec("pyspark") is None:
         raise MissingExtra(f"treaty.spark.{name}", "spark")
-    return getattr(import_module(f"treaty.spark.{_MODULES[name]}"), name)
+    module = _MODULES.get(name)
+    return getattr(import_module(_READING if module is None else f"treaty.spark.{module}"), name)
 
 
 __all__ = [
@@ -63,6 +68,7 @@ __all__ = [
     "apply_view",
     "each_batch",
     "enforce",
+    "read",
     "schema_drift",
     "write_split",
 ]

@@ -1,4 +1,4 @@
-"""Rows of a publication as one consumer may read them (`treaty read --for`)."""
+"""Rows of a publication as one consumer may read them (`treaty read --for`, `treaty.spark.read`)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ from treaty.pipeline.tables.table_reader import ReadRequest, SparkTables, TableR
 from treaty.pipeline.tables.view_states import view_states
 from treaty.policy import EffectiveView, FindKey
 from treaty.policy.masked_parts import columns_of
+from treaty.spark.columns import quoted_col
 from treaty.spark.masks import apply_view, masked_type
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped]
+    from pyspark.sql import DataFrame, SparkSession
+
+    from treaty.pipeline.tables.table_store import Tables
 
 _PUBLICATIONS = "publications."
 FindView = Callable[[str, str], EffectiveView]
@@ -40,25 +44,60 @@ class ConsumerRequest:
 
 def read_for_consumer(catalog: TableCatalog, request: ConsumerRequest, open_on_spark: SparkTables) -> TableRows:
     """Read rows of a publication: declared fields, masked, and only rows that may be served."""
+    publication = _find_publication(catalog, request)
+    table, stamp, view = publication.table, publication.stamp, publication.view
+    stored = None if publication.query is not None else catalog.columns(table, stamp.snapshot)
+    names = [one for one in _served_names(view, request.read) if stored is None or one in stored.names]
+    if stored is None:
+        with open_on_spark() as tables, translate_errors(table):
+            frame = _view_frame(tables.spark, publication, request).select(*map(quoted_col, names))
+            kinds = frame.schema
+            rows = frame.limit(request.read.limit + 1).toArrow()
+    else:
+        kinds = _types(stored, view, names)
+        rows = _stored_rows(catalog, table, stamp, view, request).select(names)
+    return _as_rows(table, stamp, kinds, rows, request.read.limit)
+
+
+def consumer_frame(tables: Tables, request: ConsumerRequest) -> DataFrame:
+    """Return the rows of a publication that a consumer may read as a DataFrame, as of one published state."""
+    publication = _find_publication(tables.catalog, request)
+    if publication.query is not None:
+        with translate_errors(publication.table):
+            frame = _view_frame(tables.spark, publication, request)
+    else:
+        rows = tables.read(publication.table, publication.stamp)
+        frame = apply_view(rows, publication.view, request.find_key, request.now)
+    names = [name for name in _served_names(publication.view, request.read) if name in frame.columns]
+    return frame.select(*map(quoted_col, names))
+
+
+@dataclass(frozen=True)
+class _ReadPublication:
+    """A published state, what the consumer may read of it, and its query if it is a view."""
+
+    table: str
+    stamp: Stamp
+    view: EffectiveView
+    query: str | None
+
+
+def _find_publication(catalog: TableCatalog, request: ConsumerRequest) -> _ReadPublication:
     states = view_states(catalog)
     reference = find_table(catalog, tuple(states), request.read.name)
     if reference.is_ledger or not reference.table.startswith(_PUBLICATIONS):
         raise InvalidDocument(f"{request.read.name} is no publication; consumers read publications only")
     stamps = [one.stamp for one in states[reference.table]] if reference.is_view else catalog.stamps(reference.table)
     stamp = stamp_as_of(reference, stamps, request.read.as_of)
-    view = _view_of(stamp, request)
-    stored = None if reference.is_view else catalog.columns(reference.table, stamp.snapshot)
-    names = [one for one in _served_names(view, request.read) if stored is None or one in stored.names]
-    if stored is None:
+    query = None
+    if reference.is_view:
         query = next(state.query for state in states[reference.table] if state.stamp == stamp)
-        with open_on_spark() as tables, translate_errors(reference.table):
-            frame = apply_view(tables.spark.sql(query), view, request.find_key, request.now).select(*names)
-            kinds = frame.schema
-            rows = frame.limit(request.read.limit + 1).toArrow()
-    else:
-        kinds = _types(stored, view, names)
-        rows = _stored_rows(catalog, reference.table, stamp, view, request).select(names)
-    return _as_rows(reference.table, stamp, kinds, rows, request.read.limit)
+    return _ReadPublication(reference.table, stamp, _view_of(stamp, request), query)
+
+
+def _view_frame(session: SparkSession, publication: _ReadPublication, request: ConsumerRequest) -> DataFrame:
+    rows = session.sql(publication.query or "")
+    return apply_view(rows, publication.view, request.find_key, request.now)
 
 
 def _view_of(stamp: Stamp, request: ConsumerRequest) -> EffectiveView:
