@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.conftest import Treaty, Write
 from tests.documents import document
+from treaty.policy.key_files import find_key
+from treaty.policy.pseudonyms import tokeniser
 
 POLICY: dict[str, Any] = document(
     {
@@ -108,3 +110,35 @@ def test_impact_hits_only_the_consumers_whose_view_changes(treaty: Treaty, write
 
     effects = {one["name"]: one["effect"] for one in data["affected"]}
     assert (effects["models"], effects["desk"]) == ("hit", "safe")
+
+
+def test_tokens_are_turned_back_and_recorded_but_never_the_key(
+    treaty: Treaty, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "a secret of this test only"  # noqa: S105
+    monkeypatch.setenv("TREATY_CUSTOMER_KEY", f"b:{secret}")
+    rules = {"email": {"mask": "tokenise", "key": "customer", "role": "steward"}}
+    fields = [{"name": "email", "logicalType": "string"}, {"name": "city", "logicalType": "string"}]
+    people = document({"id": "people", "fields": fields, "data_policy": {"fields": rules}})
+    assert treaty("register", write("people.yaml", people)).code == 0
+    tokenise = tokeniser(find_key("customer"))
+    tokens = [tokenise("ann@example.org"), tokenise("bob@example.org")]
+
+    done = treaty("detokenise", "people@1", "email", *tokens, "--purpose", "support")
+    as_data = json.loads(
+        treaty("detokenise", "people@1", "email", *tokens, "--purpose", "support", "-f", "json").output
+    )
+    broken = treaty("detokenise", "people@1", "email", tokens[0], "b:AAAA", "--purpose", "support")
+    nobody = treaty("detokenise", "people@1", "city", *tokens, "--purpose", "support")
+
+    assert done.output == "ann@example.org\nbob@example.org\n"
+    assert done.errors.startswith("recorded as entry ")
+    assert as_data["values"] == ["ann@example.org", "bob@example.org"]
+    assert (broken.code, broken.output) == (1, "")
+    assert "token 2: this is no token of the key 'customer'" in broken.errors
+    assert nobody.code == 1
+    assert "no data policy tokenises city" in nobody.errors
+    log = treaty("admin", "audit", "list", "-f", "json").output
+    shown = [done.errors, broken.errors, log]
+    assert all(word not in text for word in (secret, "AAAA", tokens[0], "ann@example.org") for text in shown)
+    assert '"purpose": "support"' in log

@@ -300,6 +300,12 @@ TABLE = [
         lambda _: {"fields": ["user_id"], "rows": 1, "tables": ["raw.users"]},
         at="/api/v1/lines/{c}@1/erasures",
     ),
+    Asked(
+        "POST /api/v1/lines/{line}/detokenisations",
+        MEMBERS,
+        lambda _: {"field": "email", "purpose": "fraud review", "tokens": 1},
+        at="/api/v1/lines/{c}@1/detokenisations",
+    ),
     Asked("GET /api/v1/measures", EVERYBODY),
     Asked("GET /api/v1/measures/history", EVERYBODY, at="/api/v1/measures/history?contract={c}&name=freshness"),
     Asked("GET /api/v1/measures/grid", EVERYBODY),

@@ -29,7 +29,7 @@ PANELS = {
         "migrate",
         "parallel",
     ),
-    "Governance": ("proposal", "waiver", "policy"),
+    "Governance": ("proposal", "waiver", "policy", "detokenise"),
     "Operations": ("health", "incident", "catalog", "serve", "schema-registry", "spark", "kafka", "admin"),
 }
 """Commands in the order in which `treaty --help` lists them."""

@@ -17,6 +17,7 @@ from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath, parse_path
 from treaty.contracts.quantities import parse_seconds
 from treaty.contracts.requirements import matches_text
+from treaty.errors import NotFound
 from treaty.policy.strictness import strictness
 
 
@@ -173,11 +174,7 @@ def effective_view(
     `contract` is the effective contract, so that inherited classifications count, and `policies` are those that bind
     it. Without a region, a rule about regions lets no row through.
     """
-    sources = [
-        _Source(stated.treaty.data_policy, f"{stated.id} {stated.version}")
-        for stated in (contract, *policies)
-        if stated.treaty.data_policy is not None
-    ]
+    sources = _sources(contract, policies)
     refused = next((source for source in sources if not _allows(source.policy, reader.purpose)), None)
     leaves = [leaf for item in contract.schema for leaf in _leaves(item, len(contract.schema) > 1)]
     return EffectiveView(
@@ -191,6 +188,29 @@ def effective_view(
         tuple(_retention_rules(contract, sources)),
         None if refused is None else _refusal(reader, refused),
     )
+
+
+def _sources(contract: Contract, policies: Sequence[Contract]) -> list[_Source]:
+    return [
+        _Source(stated.treaty.data_policy, f"{stated.id} {stated.version}")
+        for stated in (contract, *policies)
+        if stated.treaty.data_policy is not None
+    ]
+
+
+def rules_about(
+    contract: Contract, path: FieldPath, policies: Sequence[Contract] = ()
+) -> tuple[tuple[MaskRule, str], ...]:
+    """Return the rules about a field without fields inside, each with the contract that states it, nearest first."""
+    leaves = [leaf for item in contract.schema for leaf in _leaves(item, len(contract.schema) > 1)]
+    leaf = next((leaf for leaf in leaves if leaf.path.steps == path.steps), None)
+    if leaf is None:
+        raise NotFound(
+            f"{contract.id} {contract.version} has no field {path} without fields inside",
+            f"see them with: treaty show {contract.id} {contract.version}",
+        )
+    sources = _sources(contract, policies)
+    return tuple((rule, source.origin) for source in sources for rule in source.policy.rules if _applies(rule, leaf))
 
 
 def _allows(policy: DataPolicy, purpose: str | None) -> bool:

@@ -23,6 +23,7 @@ from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import Line, parse_line
 from treaty.legacy.consumer_guess import ClassGuess
 from treaty.legacy.scanned_reads import ScannedRead
+from treaty.policy.token_rules import MAX_TOKENS_AT_ONCE
 from treaty.registry.access.actors import Role, Scope
 from treaty.registry.notices.channels import MAX_SECRET_LENGTH, MIN_SECRET_LENGTH, ChannelKind
 
@@ -352,6 +353,14 @@ class KeyErasureBody(RequestBody):
     fields: list[ShortText] = Field(min_length=1, max_length=100, examples=[["user_id"]])
     rows: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = Field(examples=[12])
     tables: list[ShortText] = Field(max_length=10_000, examples=[["raw.signups", "products.users"]])
+
+
+class DetokenisationBody(RequestBody):
+    """Which tokens are to be turned back, and why; without the tokens."""
+
+    field: Text = Field(examples=["email"])
+    purpose: ShortText = Field(examples=["fraud review"])
+    tokens: Annotated[int, Field(strict=True, ge=1, le=MAX_TOKENS_AT_ONCE)] = Field(examples=[12])
 
 
 class ErasureBody(RequestBody):

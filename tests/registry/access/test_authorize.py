@@ -40,6 +40,7 @@ TABLE = {
     "override": "no no no no no yes yes",
     "tick": "no no no no no yes yes",
     "audit": "no no no no no yes yes",
+    "detokenise": "no yes yes no no yes yes",
     "read-accesses": "no yes yes no no yes yes",
     "manage-tokens": "no no no no no no yes",
 }
@@ -57,6 +58,7 @@ SCOPES = {
     "override": "write",
     "tick": "write",
     "audit": "read",
+    "detokenise": "write",
     "read-accesses": "read",
     "manage-tokens": "admin",
 }

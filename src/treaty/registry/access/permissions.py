@@ -28,6 +28,7 @@ class Action(StrEnum):
     OVERRIDE = "override"
     TICK = "tick"
     AUDIT = "audit"
+    DETOKENISE = "detokenise"  # with the role that the data policy names
     READ_ACCESSES = "read-accesses"  # who read the published rows of a contract
     MANAGE_TOKENS = "manage-tokens"
 
@@ -91,6 +92,7 @@ RULES: dict[Action, Rule] = {
     Action.OVERRIDE: Rule(Scope.WRITE, _STEWARDS, care=Care.REASON),
     Action.TICK: Rule(Scope.WRITE, _STEWARDS),
     Action.AUDIT: Rule(Scope.READ, _STEWARDS),
+    Action.DETOKENISE: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
     Action.READ_ACCESSES: Rule(Scope.READ, _STEWARDS, _MEMBERS),
     Action.MANAGE_TOKENS: Rule(Scope.ADMIN, _ADMINS),
 }

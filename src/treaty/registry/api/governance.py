@@ -9,6 +9,7 @@ from typing import Protocol
 from treaty.registry.documents import Document
 from treaty.registry.model import (
     ContractAnswer,
+    DetokenisationAnswer,
     KeyErasureAnswer,
     NamespaceAnswer,
     Page,
@@ -44,6 +45,13 @@ class GovernanceApi(Protocol):
 
     def record_erasure(self, line: str, *, fields: Sequence[str], rows: int, tables: Sequence[str]) -> KeyErasureAnswer:
         """Record in the audit log that a key was erased from the tables of a pipeline; the key is not recorded."""
+        ...
+
+    def authorize_detokenisation(self, line: str, *, field: str, purpose: str, tokens: int) -> DetokenisationAnswer:
+        """Allow some tokens of a field to be turned back for a purpose, by who has the role that the policy names.
+
+        The audit log records who asked, the field, the purpose and the number of tokens.
+        """
         ...
 
     def waivers(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[WaiverAnswer]:

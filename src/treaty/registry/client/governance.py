@@ -11,6 +11,7 @@ from treaty.registry.client.requests import API, document_body, line_path
 from treaty.registry.client.transport import Transport
 from treaty.registry.model import (
     ContractAnswer,
+    DetokenisationAnswer,
     KeyErasureAnswer,
     NamespaceAnswer,
     Page,
@@ -57,6 +58,14 @@ class Governance(GovernanceApi):
         """Record in the audit log that a key was erased from the tables of a pipeline; the key is not recorded."""
         body = {"fields": list(fields), "rows": rows, "tables": list(tables)}
         return self._wire.change("POST", line_path(line, "erasures"), KeyErasureAnswer, body)
+
+    def authorize_detokenisation(self, line: str, *, field: str, purpose: str, tokens: int) -> DetokenisationAnswer:
+        """Allow some tokens of a field to be turned back for a purpose, by who has the role that the policy names.
+
+        The audit log records who asked, the field, the purpose and the number of tokens.
+        """
+        body = {"field": field, "purpose": purpose, "tokens": tokens}
+        return self._wire.change("POST", line_path(line, "detokenisations"), DetokenisationAnswer, body)
 
     def waivers(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[WaiverAnswer]:
         """List waivers, in force or not."""

@@ -207,6 +207,17 @@ class KeyErasureAnswer(Answer):
     audit: int = Field(description="The number of the entry in the audit log.", examples=[1042])
 
 
+class DetokenisationAnswer(Answer):
+    """The permission to turn tokens of a field back into values, and its record, without tokens and values."""
+
+    line: str = Field(examples=["users.daily_active@1"])
+    field: str = Field(examples=["email"])
+    purpose: str = Field(examples=["fraud review"])
+    tokens: int = Field(description="How many tokens may be turned back.", examples=[12])
+    key: str = Field(description="The name of the key that the tokens were made with.", examples=["customer"])
+    audit: int = Field(description="The number of the entry in the audit log.", examples=[1042])
+
+
 class MintedAnswer(TokenAnswer):
     """A new token; the secret is shown this once."""
 

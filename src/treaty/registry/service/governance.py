@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from treaty.compatibility import KINDS, Mode
+from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import parse_line
 from treaty.errors import Conflict, InvalidDocument, Refused
 from treaty.governance.branch_findings import MODE_NONE_REFUSED
@@ -21,6 +22,7 @@ from treaty.registry.documents import Document, PreparedDocument, prepare
 from treaty.registry.model import (
     ChildAnswer,
     ContractAnswer,
+    DetokenisationAnswer,
     KeyErasureAnswer,
     NamespaceAnswer,
     Page,
@@ -34,6 +36,7 @@ from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.rules import RegistryRules
 from treaty.registry.service import migration_status, namespaces, policies
 from treaty.registry.service.context import Context
+from treaty.registry.service.detokenisation import DetokenisationRequest, authorize_detokenisation
 from treaty.registry.service.erasure import ErasedKey, record_key_erasure
 from treaty.registry.service.proposals import parse_proposal_state
 from treaty.registry.service.registration import register_approved
@@ -94,6 +97,14 @@ class Governance(GovernanceApi):
         return context.write(
             lambda transaction: record_key_erasure(transaction, context.actor, context.sight(transaction), erased)
         )
+
+    def authorize_detokenisation(self, line: str, *, field: str, purpose: str, tokens: int) -> DetokenisationAnswer:
+        """Allow some tokens of a field to be turned back for a purpose, by who has the role that the policy names.
+
+        The audit log records who asked, the field, the purpose and the number of tokens.
+        """
+        request = DetokenisationRequest(parse_line(line), parse_path(field), purpose, tokens)
+        return self._context.write(lambda transaction: authorize_detokenisation(transaction, self._context, request))
 
     def waivers(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[WaiverAnswer]:
         """List waivers, in force or not."""

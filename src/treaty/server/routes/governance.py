@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from treaty.registry.access.permissions import Action
 from treaty.registry.model import (
     ContractAnswer,
+    DetokenisationAnswer,
     KeyErasureAnswer,
     NamespaceAnswer,
     Page,
@@ -22,7 +23,14 @@ from treaty.server.errors import API
 from treaty.server.openapi import CONTRACT_BODY
 from treaty.server.rate_limits import Cost
 from treaty.server.request_documents import judge, read_candidate
-from treaty.server.request_models import DecisionBody, DeclineBody, KeyErasureBody, NamespaceBody, WaiverBody
+from treaty.server.request_models import (
+    DecisionBody,
+    DeclineBody,
+    DetokenisationBody,
+    KeyErasureBody,
+    NamespaceBody,
+    WaiverBody,
+)
 from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
 routes = Routes("governance", API)
@@ -68,6 +76,17 @@ def release_namespace(
 def record_erasure(registry: CallerRegistry, line: str, body: KeyErasureBody) -> KeyErasureAnswer:
     """Record in the audit log that a key was erased from the tables of a pipeline. The key is not recorded."""
     return registry.governance.record_erasure(line, fields=body.fields, rows=body.rows, tables=body.tables)
+
+
+@routes.post("/lines/{line:path}/detokenisations", Action.DETOKENISE, (404,))
+def authorize_detokenisation(registry: CallerRegistry, line: str, body: DetokenisationBody) -> DetokenisationAnswer:
+    """Ask to turn tokens of a field back into values for a purpose, with the role that the data policy names.
+
+    The audit log records who asked and why. Neither tokens nor values are sent: the caller needs the key.
+    """
+    return registry.governance.authorize_detokenisation(
+        line, field=body.field, purpose=body.purpose, tokens=body.tokens
+    )
 
 
 @routes.get("/waivers", Action.READ)
