@@ -27,6 +27,8 @@ from treaty.contracts.blocks import (
     Upstream,
 )
 from treaty.contracts.data_policies import DataPolicy, Mask, MaskMethod, MaskRule
+from treaty.contracts.event_lifecycles import Invariant, Lifecycle, Move
+from treaty.contracts.findings import Severity
 from treaty.contracts.odcs import write_odcs
 from treaty.contracts.owners import Owner
 from treaty.contracts.requirements import Requirement, Scope
@@ -116,6 +118,26 @@ BLOCKS: list[tuple[str, Any, Any]] = [
         ),
     ),
     ("event", {"type": "OrderPlaced", "meaning": "a customer ordered"}, Event("OrderPlaced", "a customer ordered")),
+    (
+        "lifecycle",
+        {
+            "stream": "orders",
+            "moves": [{"to": "placed"}, {"from": "paid", "to": "shipped"}],
+            "invariants": [
+                {"name": "total_kept", "sql": "current.total = previous.total"},
+                {"name": "later", "sql": "current.at > previous.at", "severity": "warning", "meaning": "time goes on"},
+            ],
+        },
+        Lifecycle(
+            "orders",
+            (Move("placed"), Move("shipped", "paid")),
+            (
+                Invariant("total_kept", "current.total = previous.total", Severity.ERROR),
+                Invariant("later", "current.at > previous.at", Severity.WARNING, "time goes on"),
+            ),
+        ),
+    ),
+    ("lifecycle", {"stream": "orders"}, Lifecycle("orders")),
     ("content", "closed", "closed"),
     ("source_authority", "the till", "the till"),
     (
@@ -197,6 +219,12 @@ OTHER_SHAPES: list[tuple[str, Any]] = [
     ("measures", [{"name": "a", "rule": "b", "target": {"at_most": 1, "at_least": 0}}]),
     ("measures", [{"name": "a", "rule": "b", "target": 5}]),
     ("event", {"meaning": "a"}),
+    ("lifecycle", {}),
+    ("lifecycle", {"stream": "a", "moves": []}),
+    ("lifecycle", {"stream": "a", "moves": [{"from": "b"}]}),
+    ("lifecycle", {"stream": "a", "moves": [{"to": "a state"}]}),
+    ("lifecycle", {"stream": "a", "invariants": [{"name": "Kept", "sql": "true"}]}),
+    ("lifecycle", {"stream": "a", "invariants": [{"name": "kept", "sql": "true", "severity": "info"}]}),
     ("content", "sealed"),
     ("source_authority", None),
     ("lineage", [{"fields": ["a"]}]),
@@ -271,6 +299,32 @@ def test_a_measure_that_cannot_be_taken_is_refused(entry: dict[str, Any], messag
 
     with pytest.raises(InvalidDocument, match=message):
         contract_from({**HEAD, "schema": [{"name": "orders"}], **block})
+
+
+@pytest.mark.parametrize(
+    ("lifecycle", "message"),
+    [
+        (
+            {"moves": [{"from": "paid", "to": "shipped"}, {"from": "paid", "to": "lost"}]},
+            "the move from 'paid' is declared twice, to 'shipped' and to 'lost'",
+        ),
+        (
+            {"moves": [{"to": "placed"}, {"to": "placed"}]},
+            "the move of the first event of a key is declared twice, to 'placed' and to 'placed'",
+        ),
+        (
+            {"invariants": [{"name": "kept", "sql": "true"}, {"name": "kept", "sql": "false"}]},
+            "the invariant 'kept' is declared twice",
+        ),
+    ],
+)
+@pytest.mark.parametrize("style", ["plain", "custom"])
+def test_a_life_cycle_that_says_two_things_is_refused(lifecycle: dict[str, Any], message: str, style: str) -> None:
+    block = {"stream": "orders", **lifecycle}
+    stated = {"lifecycle": block} if style == "plain" else {"customProperties": [_property("lifecycle", block)]}
+
+    with pytest.raises(InvalidDocument, match=message):
+        contract_from({**HEAD, **stated})
 
 
 def _property(name: str, value: Any) -> dict[str, Any]:

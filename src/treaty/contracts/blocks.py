@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treaty.contracts.data_policies import DataPolicy, parse_data_policy
+from treaty.contracts.event_lifecycles import Lifecycle, parse_lifecycle
 from treaty.contracts.frozen import build_frozen
 from treaty.contracts.owners import Owner
 from treaty.contracts.requirements import Requirement, parse_requirement
@@ -214,6 +215,7 @@ class Blocks:
     measures: tuple[SemanticMeasure, ...] = ()
     content: str | None = None
     event: Event | None = None
+    lifecycle: Lifecycle | None = None
     source_authority: str | None = None
     lineage: tuple[Upstream, ...] = ()
     visibility: Audience | None = None
@@ -271,6 +273,7 @@ _READERS: dict[str, Any] = {
     "exclusions": lambda value: tuple(map(_exclusion, value)),
     "measures": lambda value: tuple(map(_measure, value)),
     "event": lambda value: Event(**value),
+    "lifecycle": parse_lifecycle,
     "require": lambda value: tuple(map(parse_requirement, value)),
     "lineage": lambda value: tuple(Upstream(**item) for item in value),
     "visibility": _audience,

@@ -32,7 +32,7 @@ MUST = {
 
 BLOCKS = frozenset(
     {
-        *("ordering", "delivery", "latency", "change_policy", "intended_consumers", "exclusions", "event"),
+        *("ordering", "delivery", "latency", "change_policy", "intended_consumers", "exclusions", "event", "lifecycle"),
         *("measures", "source_authority", "lineage", "content", "expires"),
     }
 )

@@ -12,6 +12,7 @@ from treaty.contracts.data_policy_checks import check_data_policy
 from treaty.contracts.field_moves import check_field_moves
 from treaty.contracts.findings import Finding, Place, PlaceOf
 from treaty.contracts.frozen import build_frozen, deferred_key
+from treaty.contracts.lifecycle_checks import check_lifecycle
 from treaty.contracts.measure_checks import check_measures
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.odcs import LATEST_API_VERSION
@@ -62,6 +63,8 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
         raise_if_any(list(check_requirements(carried, place_of)))
     if "measures" in carried:
         raise_if_any(list(check_measures(carried, place_of)))
+    if "lifecycle" in carried:
+        raise_if_any(list(check_lifecycle(carried, place_of)))
     if "data_policy" in carried:
         raise_if_any(list(check_data_policy(contract, carried, place_of)))
     if "migration" in carried:

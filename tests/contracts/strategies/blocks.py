@@ -31,6 +31,7 @@ def blocks() -> dict[str, SearchStrategy[Any]]:
         {"back_default": st.sampled_from(("EUR", 0, 1.5, True)), "back": words(), "note": words()},
     ).filter(lambda entry: len(entry.keys() - {"note"}) > 1)
     measure_names = st.sampled_from(("unpaid_pct", "late_orders", "margin_2"))
+    states = st.sampled_from(("placed", "paid", "shipped"))
     targets = st.sampled_from(({"at_most": 2}, {"at_least": 99.5}))
     purposes = {"clear_for": st.lists(words(), min_size=1, max_size=2)}
     keyed = mapping({"mask": st.sampled_from(("hash", "tokenise")), "key": st.just("customer")}, purposes)
@@ -96,6 +97,26 @@ def blocks() -> dict[str, SearchStrategy[Any]]:
             unique_by=lambda entry: entry["name"],
         ),
         "event": mapping({"type": words()}, {"meaning": words()}),
+        "lifecycle": mapping(
+            {"stream": words()},
+            {
+                "moves": st.lists(
+                    mapping({"to": states}, {"from": states}),
+                    min_size=1,
+                    max_size=2,
+                    unique_by=lambda one: one.get("from"),
+                ),
+                "invariants": st.lists(
+                    mapping(
+                        {"name": measure_names, "sql": words()},
+                        {"severity": st.sampled_from(("error", "warning")), "meaning": words()},
+                    ),
+                    min_size=1,
+                    max_size=2,
+                    unique_by=lambda one: one["name"],
+                ),
+            },
+        ),
         "content": st.sampled_from(["open", "closed"]),
         "source_authority": words(),
         "lineage": st.lists(st.one_of(traced), min_size=1, max_size=2),

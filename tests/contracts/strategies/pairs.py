@@ -179,7 +179,7 @@ EDITS: Sequence[Edit] = (
     _change_block("ordering", "delivery", "latency", "measures"),
     _change_block("owners", "change_policy", "deprecation", "visibility"),
     _change_block("tier", "parent", "expires", "exclusions", "content", "event", "source_authority", "lineage"),
-    _change_block("intended_consumers", "migration"),
+    _change_block("intended_consumers", "migration", "lifecycle"),
     _change_object,
     _reorder_fields,
     _change_version,

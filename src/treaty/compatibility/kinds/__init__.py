@@ -1,6 +1,16 @@
 """The kinds of change that Treaty grades: one function per kind."""
 
-from treaty.compatibility.kinds import checks, data_policy, fields, meaning, objects, promises, quality, values
+from treaty.compatibility.kinds import (
+    checks,
+    data_policy,
+    event_streams,
+    fields,
+    meaning,
+    objects,
+    promises,
+    quality,
+    values,
+)
 from treaty.compatibility.kinds.table import KINDS, Grade, Kind, check, describe, kind, kind_for
 
 CHAPTERS = (
@@ -10,6 +20,7 @@ CHAPTERS = (
     ("Quality rules and relationships", quality),
     ("Schema objects and keys", objects),
     ("Promises of the contract", promises),
+    ("Life cycles of events", event_streams),
     ("Data policy", data_policy),
     ("Checks of the new version", checks),
 )

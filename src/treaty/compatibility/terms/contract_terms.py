@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from treaty.compatibility.changes import Direction
-from treaty.compatibility.terms import data_policies, guarantees, quality_rules, service_levels
+from treaty.compatibility.terms import data_policies, event_lifecycles, guarantees, quality_rules, service_levels
 from treaty.compatibility.terms.annotations import (
     UniqueNames,
     custom_metadata,
@@ -116,6 +116,7 @@ def _contract_notes(contract: Contract) -> dict[str, Any]:
     notes |= {f"exclusions.{one.what}": one.why for one in blocks.exclusions}
     notes |= {f"require.{one.name}": one.message for one in blocks.require}
     notes |= {f"measures.{one.name}": (one.meaning, one.owner) for one in blocks.measures}
+    notes |= event_lifecycles.meanings(contract)
     notes |= {
         f"sla.{service_levels.level_name(entry)}": service_levels.level_annotations(entry)
         for entry in contract.sla or ()
@@ -175,6 +176,8 @@ _DATA_POLICY = (
     Term("data_policy.retention", data_policies.row_retention, data_policies.compare_retention, _POLICY_BLOCK),
 )
 
+_LIFECYCLE_BLOCK = frozenset({"lifecycle"})
+
 CONTRACT_TERMS: tuple[Term, ...] = (
     Term("contract.id", lambda contract: contract.id, swapped),
     Term("sla", _levels, keyed(service_levels.compare_levels)),
@@ -192,6 +195,14 @@ CONTRACT_TERMS: tuple[Term, ...] = (
     Term("contract.intended_consumers", _consumers, keyed(replaced), frozenset({"intended_consumers"})),
     Term("contract.event_type", _event("type"), replaced, frozenset({"event"})),
     Term("contract.event_meaning", _event("meaning"), replaced, frozenset({"event"})),
+    Term("contract.lifecycle", event_lifecycles.stream, replaced, _LIFECYCLE_BLOCK),
+    Term("contract.lifecycle_moves", event_lifecycles.moves, event_lifecycles.compare_moves, _LIFECYCLE_BLOCK),
+    Term(
+        "contract.lifecycle_invariants",
+        event_lifecycles.invariants,
+        keyed(event_lifecycles.compare_invariant),
+        _LIFECYCLE_BLOCK,
+    ),
     Term("contract.owners", _owners, keyed(replaced), frozenset({"owners"})),
     _block("visibility", guarantees.visibility),
     *_DATA_POLICY,

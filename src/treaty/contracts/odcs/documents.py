@@ -10,6 +10,7 @@ from treaty.contracts.data_policy_checks import check_data_policy
 from treaty.contracts.field_moves import check_field_moves
 from treaty.contracts.findings import Finding, PlaceOf, Pointer
 from treaty.contracts.frozen import build_frozen
+from treaty.contracts.lifecycle_checks import check_lifecycle
 from treaty.contracts.measure_checks import check_measures
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.odcs.plain_keys import (
@@ -54,6 +55,7 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
             *check_field_moves(contract, data, place_of),
             *check_requirements(data, place_of),
             *check_measures(data, place_of),
+            *check_lifecycle(data, place_of),
             *check_data_policy(contract, data, place_of),
         ]
     )
