@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from tests.documents import contract
+from treaty.events.event_times import event_time_field, freshness_field, promised_percentile
 from treaty.pipeline.layers.event_time import (
-    event_time_field,
-    freshness_field,
-    promised_percentile,
     read_event_times,
 )
 

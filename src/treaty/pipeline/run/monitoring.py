@@ -9,8 +9,8 @@ from typing import Any
 
 from treaty.contracts.model import Contract
 from treaty.errors import TreatyError
+from treaty.events.event_times import freshness_field
 from treaty.observability import Measure, State, evaluate_measure, measures, worst
-from treaty.pipeline.layers.event_time import freshness_field
 from treaty.pipeline.plan import Layer
 from treaty.pipeline.plan.steps import Step
 from treaty.pipeline.run.observations import DriftedField, table_drift
