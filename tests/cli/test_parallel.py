@@ -40,6 +40,7 @@ parallel:
     state: {new: status, codes: {S: RECOGNIZED}}
     net: net_amount
     buyer: buyer
+  late_days: 1
   money: [net]
 """
 MART = """\
@@ -137,6 +138,29 @@ def test_a_mistake_in_a_feed_is_a_problem_of_the_plan(treaty: Treaty, project: P
 
     assert planned.code == 3
     assert "unknown publication 'sales'" in planned.output
+
+
+CHANGES = {
+    "mapped to a column that is not there": (("net: net_amount", "net: net_amuont"), MART, "legacy-mapping"),
+    "without a column that it had": (("", ""), MART.replace("net", "net_sum"), "legacy-changed"),
+    "without rows": (("", ""), MART.splitlines()[0], "legacy-empty"),
+    "that is not there": (("mart/*.csv", "marts/*.csv"), MART, "legacy-missing"),
+    "of a table that is not there": (("files: mart/*.csv", "table: lake.mart.revenue"), MART, "legacy-missing"),
+    "with a key that is not unique": (("key: [order_no]", "key: [net]"), MART, "legacy-key"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_feed_that_is_not_as_declared_is_a_problem_of_the_plan(treaty: Treaty, project: Path, change: str) -> None:
+    (before, after), mart, finding_id = CHANGES[change]
+    (project / "legacy" / "revenue.yaml").write_text(FEED.replace(before, after))
+    (project / "mart" / "march.csv").write_text(mart)
+
+    planned = treaty("plan", "--format", "json")
+
+    assert planned.code == 3
+    problems = json.loads(planned.output)["problems"]
+    assert [one["id"] for one in problems if one["id"].startswith("legacy-")] == [finding_id]
 
 
 def test_dispositions_of_the_command_are_those_of_findings() -> None:

@@ -286,7 +286,25 @@ def live_plan(opened: OpenedProject) -> Plan:
         Finding("foreign-write", Severity.ERROR, text) for table in names if (text := catalog.foreign_write(table))
     ]
     live = plan(opened.project, opened.contracts.by_line, states, news.arriving, datetime.now(UTC))
-    return replace(live, problems=(*live.problems, *foreign, *news.problems, *opened.contracts.findings))
+    legacy = tuple(_inspect_legacy_feeds(opened.project, catalog))
+    return replace(live, problems=(*live.problems, *foreign, *news.problems, *legacy, *opened.contracts.findings))
+
+
+def _inspect_legacy_feeds(project: Project, catalog: TableCatalog) -> Iterator[Finding]:
+    """Yield the problems of legacy feeds that are not there, have no rows, or have lost columns."""
+    from treaty.pipeline.plan.legacy_feeds import feed_problem, find_missing_columns
+    from treaty.pipeline.sources.legacy_columns import find_legacy_columns
+
+    for feed in project.legacy:
+        try:
+            columns = find_legacy_columns(feed, catalog)
+        except NotFound as error:
+            yield feed_problem(feed, "legacy-missing", str(error), "check the origin, and that the job has run")
+        except InvalidDocument as error:
+            yield feed_problem(feed, "legacy-empty", str(error), "check that the job has written rows")
+        else:
+            if columns is not None and (problem := find_missing_columns(feed, columns)):
+                yield problem
 
 
 def _inspect_sources(opened: OpenedProject, catalog: TableCatalog) -> _SourceNews:

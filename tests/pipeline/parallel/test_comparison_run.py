@@ -78,6 +78,7 @@ def test_effects_add_up_to_the_difference_of_the_sums(result: ComparisonResult) 
 
     assert effect == result.new_sums["net"] - result.legacy_sums["net"] + Decimal("0.40")
     assert sum((total.effects["net"] for total in result.totals), Decimal(0)) == effect
+    assert {len(total.group) for total in result.totals} == {2}
     assert only(result, DifferenceClass.STATUS).effects["net"] == 0
     assert only(result, DifferenceClass.STATUS).involved["net"] > 0
 
@@ -98,6 +99,16 @@ def test_what_is_late_is_missing_when_its_window_has_closed(spark: SparkSession,
     assert counts[DifferenceClass.MISSING_IN_LEGACY, "state RECOGNIZED"] == 40
     assert counts[DifferenceClass.MISSING_IN_NEW, "state S"] == 40
     assert (DifferenceClass.LATE, "not yet in legacy") not in counts
+
+
+def test_a_day_without_rows_on_one_side_is_an_error(spark: SparkSession, mart: Mart) -> None:
+    """Within `late_days`, a day may still come; afterwards, the comparison would be with an old state."""
+    early = Mart(mart.legacy, [row for row in mart.new if row[1] < LAST - timedelta(days=2)])
+
+    with pytest.raises(InvalidDocument, match=r"legacy_revenue has no row of 2026-03-14, its newest are of 2026-03-1"):
+        run(spark, mart, LAST + timedelta(days=4))
+    with pytest.raises(InvalidDocument, match=r"finance_recognized_sale has no row of 2026-03-10.*treaty run"):
+        run(spark, early)
 
 
 def test_a_key_that_is_not_unique_in_the_publication_is_an_error(spark: SparkSession, mart: Mart) -> None:

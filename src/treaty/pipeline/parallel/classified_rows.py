@@ -17,6 +17,7 @@ from treaty.spark.columns import all_of, any_of
 from treaty.spark.violations import MASKED_VALUE
 
 _ONLY_NUMBERS = (spark_types.NumericType,)
+_DAY_SECONDS = 86_400
 _TIMES = (spark_types.TimestampType, spark_types.TimestampNTZType)
 
 
@@ -82,18 +83,44 @@ def explode_differences(
         *_cell_differences(paired, feed, comparison, masked),
     ]
     amounts = [
-        F.coalesce(value_of(NEW, name), value_of(LEGACY, name)).cast(MONEY_TYPE).alias(f"a{place}")
+        F.coalesce(value_of(NEW, name), value_of(LEGACY, name)).try_cast(MONEY_TYPE).alias(f"a{place}")
         for place, name in enumerate(comparison.money)
     ]
     exploded = rows.select(
         "period",
         F.col("key_text").alias("key"),
-        *_group_columns(comparison, masked),
         *amounts,
         F.explode(F.array_compact(F.array(*differences))).alias("difference"),
     )
     kept = [name for name in exploded.columns if name != "difference"]
     return exploded.select(*kept, "difference.*")
+
+
+def explode_totals(rows: DataFrame, paired: PairedRows, comparison: Comparison, masked: frozenset[str]) -> DataFrame:
+    """Return what the rows of each side add to the group that they have on that side, as new minus legacy.
+
+    A row that is booked on another day moves its amount from one day to the other.
+    """
+    by_name = {rule.legacy: rule for rule in paired.columns}
+
+    def entry(side: str, amounts: list[Column]) -> Column:
+        groups = []
+        for name in comparison.totals:
+            value = value_of(side, name)
+            shown = _mapped(value, by_name[name]) if side == LEGACY else _text(value)
+            groups.append(F.coalesce(_shown(shown, name, masked), F.lit("none")))
+        named = [
+            *[group.alias(f"g{place}") for place, group in enumerate(groups)],
+            *[amount.cast(MONEY_TYPE).alias(f"e{place}") for place, amount in enumerate(amounts)],
+        ]
+        return F.struct(*named)
+
+    removed = [-F.coalesce(F.col(f"m{place}"), F.lit(0)) for place in range(len(comparison.money))]
+    added = [_money(NEW, name) for name in comparison.money]
+    entries = F.array(
+        F.when(F.col(LEGACY_ROWS) > 0, entry(LEGACY, removed)), F.when(F.col(NEW_ROWS) > 0, entry(NEW, added))
+    )
+    return rows.select(F.explode(F.array_compact(entries)).alias("entry")).select("entry.*")
 
 
 def _key_text(paired: PairedRows, feed: LegacyFeed, masked: frozenset[str]) -> Column:
@@ -102,15 +129,6 @@ def _key_text(paired: PairedRows, feed: LegacyFeed, masked: frozenset[str]) -> C
         for name, legacy in zip(paired.key, feed.key, strict=True)
     ]
     return F.concat_ws(" / ", *parts)
-
-
-def _group_columns(comparison: Comparison, masked: frozenset[str]) -> list[Column]:
-    return [
-        _shown(
-            F.coalesce(_text(value_of(NEW, name)), _text(value_of(LEGACY, name)), F.lit("none")), name, masked
-        ).alias(f"g{place}")
-        for place, name in enumerate(comparison.totals)
-    ]
 
 
 def _difference(
@@ -141,10 +159,7 @@ def _cell_differences(
             distance = F.abs(F.datediff(_period(LEGACY, feed), _period(NEW, feed)))
             class_ = F.when(distance <= comparison.late_days, F.lit(DifferenceClass.LATE.value)).otherwise(class_)
         effects = [
-            (F.coalesce(new.cast(MONEY_TYPE), F.lit(0)) - F.coalesce(old.cast(MONEY_TYPE), F.lit(0)))
-            if name == rule.legacy
-            else F.lit(0)
-            for name in comparison.money
+            _money(NEW, name) - _money(LEGACY, name) if name == rule.legacy else F.lit(0) for name in comparison.money
         ]
         difference = _difference(
             class_,
@@ -180,6 +195,9 @@ def _differs(paired: PairedRows, rule: ColumnRule) -> Column:
         allowed = F.greatest(F.lit(tolerance.absolute), F.abs(old.cast("double")) * F.lit(tolerance.relative))
         beyond = F.abs(old.cast("double") - new.cast("double")) > allowed + F.lit(1e-9)
         return F.when(old.isNull() | new.isNull(), ~old.eqNullSafe(new)).otherwise(beyond)
+    if isinstance(type_, spark_types.DateType) and tolerance.seconds:
+        beyond = F.abs(F.datediff(old, new)) * F.lit(_DAY_SECONDS) > F.lit(tolerance.seconds)
+        return F.when(old.isNull() | new.isNull(), ~old.eqNullSafe(new)).otherwise(beyond)
     if isinstance(type_, _TIMES) and tolerance.seconds:
         beyond = F.abs(F.unix_timestamp(old) - F.unix_timestamp(new)) > F.lit(tolerance.seconds)
         return F.when(old.isNull() | new.isNull(), ~old.eqNullSafe(new)).otherwise(beyond)
@@ -209,12 +227,8 @@ def _effects(comparison: Comparison, same_fact: Column) -> list[Column]:
     difference, which the identity columns usually leave at zero.
     """
     return [
-        F.when(
-            same_fact,
-            F.coalesce(value_of(NEW, name).cast(MONEY_TYPE), F.lit(0)) - F.coalesce(F.col(f"other_m{place}"), F.lit(0)),
-        ).otherwise(
-            F.coalesce(value_of(NEW, name).cast(MONEY_TYPE), F.lit(0)) - F.coalesce(F.col(f"m{place}"), F.lit(0))
-        )
+        _money(NEW, name)
+        - F.when(same_fact, F.coalesce(F.col(f"other_m{place}"), F.lit(0))).otherwise(_money(LEGACY, name))
         for place, name in enumerate(comparison.money)
     ]
 
@@ -222,9 +236,12 @@ def _effects(comparison: Comparison, same_fact: Column) -> list[Column]:
 def _surplus(comparison: Comparison) -> list[Column]:
     """Return what the repeated rows add to the legacy feed, as new minus legacy."""
     return [
-        F.coalesce(value_of(LEGACY, name).cast(MONEY_TYPE), F.lit(0)) - F.coalesce(F.col(f"m{place}"), F.lit(0))
-        for place, name in enumerate(comparison.money)
+        _money(LEGACY, name) - F.coalesce(F.col(f"m{place}"), F.lit(0)) for place, name in enumerate(comparison.money)
     ]
+
+
+def _money(side: str, name: str) -> Column:
+    return F.coalesce(value_of(side, name).try_cast(MONEY_TYPE), F.lit(0))
 
 
 def _with_identity(rows: DataFrame, key_text: Column, comparison: Comparison) -> DataFrame:
@@ -246,12 +263,15 @@ def _with_identity(rows: DataFrame, key_text: Column, comparison: Comparison) ->
         "*",
         (F.col("fact").isNotNull() & is_unique).alias("same_fact"),
         counterpart_key.alias("other_key"),
-        *[F.max(F.when(legacy_only, F.col(f"m{place}"))).over(by_fact).alias(f"other_m{place}") for place in money],
+        *[
+            F.max(F.when(legacy_only, _money(LEGACY, name))).over(by_fact).alias(f"other_m{place}")
+            for place, name in enumerate(comparison.money)
+        ],
     )
 
 
 def _period(side: str, feed: LegacyFeed) -> Column:
-    return value_of(side, feed.period).cast("date")
+    return value_of(side, feed.period).try_cast("date")
 
 
 def _shown(value: Column, name: str, masked: frozenset[str]) -> Column:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, Observation, Window
 from pyspark.sql import functions as F
@@ -21,9 +22,9 @@ from treaty.legacy.differences import (
     TotalEffect,
 )
 from treaty.legacy.feeds import Comparison, LegacyFeed
-from treaty.pipeline.parallel.classified_rows import differing_rows, explode_differences
-from treaty.pipeline.parallel.paired_rows import LEGACY_ROWS, MONEY_TYPE, NEW, NEW_ROWS, pair_rows, value_of
-from treaty.spark.columns import quoted_col
+from treaty.pipeline.parallel.classified_rows import differing_rows, explode_differences, explode_totals
+from treaty.pipeline.parallel.paired_rows import LEGACY, LEGACY_ROWS, MONEY_TYPE, NEW, NEW_ROWS, pair_rows, value_of
+from treaty.spark.columns import any_of, quoted_col
 from treaty.spark.schema import column_name, is_classified
 
 MAX_FINDINGS = 1_000
@@ -38,7 +39,7 @@ def compare(
     """Compare all rows up to a day.
 
     Both sides are read once, in one shuffle; the keys that differ are kept in memory, and all figures come from them.
-    Raises an error, if there is no legacy row up to that day, or if the key of the publication is not unique.
+    Raises an error if one side has no row of the last days, or if the key of the publication is not unique.
     """
     comparison = feed.comparison
     if comparison is None:
@@ -55,8 +56,12 @@ def compare(
         F.sum(NEW_ROWS).alias("new_rows"),
         *[F.sum(f"m{place}").alias(f"legacy{place}") for place in range(len(comparison.money))],
         *[
-            F.sum(value_of(NEW, name).cast(MONEY_TYPE)).alias(f"new{place}")
+            F.sum(value_of(NEW, name).try_cast(MONEY_TYPE)).alias(f"new{place}")
             for place, name in enumerate(comparison.money)
+        ],
+        *[
+            F.max(value_of(side, feed.period).try_cast("date")).cast("string").alias(f"last_{side}")
+            for side in (LEGACY, NEW)
         ],
     )
     masked = _masked_columns(comparison, schema)
@@ -66,10 +71,7 @@ def compare(
         _check_unique(rows, feed, comparison, paired.key, masked)
         findings = _findings(differences, comparison.money)
         figures = sums.get
-        if not figures["legacy_rows"]:
-            raise InvalidDocument(
-                f"the legacy feed {feed.name} has no row up to {as_of}; check that it was produced, and {feed.at}"
-            )
+        _check_periods(figures, feed, comparison, as_of)
         return ComparisonResult(
             feed=feed.name,
             publication=comparison.publication,
@@ -80,7 +82,7 @@ def compare(
             new_sums=_sums(figures, "new", comparison.money),
             findings=(*_schema_findings(legacy, new, comparison), *findings),
             periods=_periods(differences),
-            totals=_totals(differences, comparison),
+            totals=_totals(explode_totals(rows, paired, comparison, masked), comparison),
         )
     finally:
         differences.unpersist()
@@ -88,7 +90,7 @@ def compare(
 
 
 def _until(period: str, as_of: date) -> Column:
-    day = quoted_col(period).cast("date")
+    day = quoted_col(period).try_cast("date")
     return day.isNull() | (day <= F.lit(as_of))
 
 
@@ -113,6 +115,23 @@ def _check_unique(
         )
 
 
+def _check_periods(figures: Mapping[str, Any], feed: LegacyFeed, comparison: Comparison, as_of: date) -> None:
+    """Raise an error if one side has no row of the day, or of the days by which it may be late."""
+    sides = (
+        (LEGACY, f"the legacy feed {feed.name}", f"check that it was produced, and {feed.at}"),
+        (NEW, f"the publication {comparison.publication}", "publish the day first: treaty run"),
+    )
+    for side, what, hint in sides:
+        if not figures[f"{side}_rows"]:
+            raise InvalidDocument(f"{what} has no row up to {as_of}; {hint}")
+        text = figures[f"last_{side}"]
+        if text is None:
+            raise InvalidDocument(f"{what} has no row whose {feed.period} is a day; check the column, and {feed.at}")
+        last = date.fromisoformat(text)
+        if last < as_of - timedelta(days=comparison.late_days):
+            raise InvalidDocument(f"{what} has no row of {as_of}, its newest are of {last}; {hint}, or use --as-of")
+
+
 def _findings(differences: DataFrame, money: Sequence[str]) -> tuple[Finding, ...]:
     places = range(len(money))
     grouped = (
@@ -123,9 +142,15 @@ def _findings(differences: DataFrame, money: Sequence[str]) -> tuple[Finding, ..
             *[F.sum(f"a{place}").alias(f"a{place}") for place in places],
         )
         .orderBy(F.desc("count"), *_PATTERN)
-        .limit(MAX_FINDINGS)
+        .limit(MAX_FINDINGS + 1)
         .collect()
     )
+    if len(grouped) > MAX_FINDINGS:
+        raise InvalidDocument(
+            f"the differences have more than {MAX_FINDINGS:,} patterns, the last of them: {grouped[-1]['class']} "
+            f"{grouped[-1]['column']} {grouped[-1]['pattern']}; name columns with few values in patterns, "
+            "and map the codes"
+        )
     examples = _examples(differences, len(money))
     return tuple(
         Finding(
@@ -164,21 +189,23 @@ def _periods(differences: DataFrame) -> tuple[PeriodCount, ...]:
     return tuple(PeriodCount(row["period"], DifferenceClass(row["class"]), row["count"]) for row in rows)
 
 
-def _totals(differences: DataFrame, comparison: Comparison) -> tuple[TotalEffect, ...]:
-    """Return the effects on the declared totals, without groups in which the differences cancel out."""
+def _totals(entries: DataFrame, comparison: Comparison) -> tuple[TotalEffect, ...]:
+    """Return the largest effects on the declared totals, by group, without those in which differences cancel out."""
     groups, places = [f"g{place}" for place in range(len(comparison.totals))], range(len(comparison.money))
     if not groups or not comparison.money:
         return ()
     effects = [F.sum(f"e{place}").alias(f"e{place}") for place in places]
-    rows = differences.groupBy(*groups).agg(*effects).orderBy(*groups).limit(MAX_TOTALS).collect()
+    is_affected = any_of([F.col(f"e{place}") != 0 for place in places])
+    largest = [F.desc(F.abs(F.col(f"e{place}"))) for place in places]
+    rows = entries.groupBy(*groups).agg(*effects).where(is_affected).orderBy(*largest, *groups).limit(MAX_TOTALS)
     totals = [
         TotalEffect(
             tuple(row[group] for group in groups),
             {name: _decimal(row[f"e{place}"]) for place, name in enumerate(comparison.money)},
         )
-        for row in rows
+        for row in rows.collect()
     ]
-    return tuple(total for total in totals if any(total.effects.values()))
+    return tuple(sorted(totals, key=lambda total: total.group))
 
 
 def _schema_findings(legacy: DataFrame, new: DataFrame, comparison: Comparison) -> tuple[Finding, ...]:

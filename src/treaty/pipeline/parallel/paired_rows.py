@@ -49,7 +49,8 @@ def pair_rows(legacy: DataFrame, new: DataFrame, feed: LegacyFeed, comparison: C
     right = new.select(*key_of_new, empty.alias(LEGACY), new_values.alias(NEW), F.lit(False).alias("is_legacy"))
     names = [f"k{place}" for place in range(len(feed.key))]
     sums = [  # of all rows of a key: those that are repeated count
-        F.sum(value_of(LEGACY, name).cast(MONEY_TYPE)).alias(f"m{place}") for place, name in enumerate(comparison.money)
+        F.sum(value_of(LEGACY, name).try_cast(MONEY_TYPE)).alias(f"m{place}")
+        for place, name in enumerate(comparison.money)
     ]
     grouped = (
         left.unionByName(right)
