@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -29,6 +29,10 @@ AsOfOption = Annotated[
     str | None,
     typer.Option("--as-of", metavar="DATE", help="The last day to compare, or the day of a run.", show_default=False),
 ]
+LastDayOption = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="DATE", help="The last day to compare. Default: yesterday.", show_default=False),
+]
 
 
 class Disposition(StrEnum):
@@ -53,7 +57,7 @@ class ReportFormat(StrEnum):
 def run(
     feed: FeedArgument,
     folder: Annotated[Path, typer.Option("--project", metavar="FOLDER", help="The folder of the project.")] = Path(),
-    as_of: AsOfOption = None,
+    as_of: LastDayOption = None,
     output: AnswerFormatOption = AnswerFormat.TEXT,
     master: MasterOption = None,
     remote: RemoteOption = None,
@@ -68,7 +72,7 @@ def run(
     from treaty.cli.render.output import print_answer
     from treaty.cli.render.parallel_runs import render_run
 
-    day = parse_date(as_of, "--as-of") or datetime.now(UTC).date()
+    day = parse_date(as_of, "--as-of") or datetime.now(UTC).date() - timedelta(days=1)
     answer = run_parallel(feed, folder, day, master, remote, token_file, config)
     print_answer(answer, output, render_run)
     if not answer.clean:
