@@ -14,6 +14,7 @@ from benchmarks import (
     graph,
     judge,
     lineage,
+    meaning_drift,
     pipeline,
     registry,
     schema_registry,
@@ -33,6 +34,7 @@ BENCHMARKS = {
     "enforce": enforce.run,
     "pipeline": pipeline.run,
     "serving": serving.run,
+    "meaning_drift": meaning_drift.run,
     "codecs": codecs.run,
 }
 

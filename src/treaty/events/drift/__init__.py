@@ -1,0 +1,20 @@
+"""Drift of meaning: profiles of the events of a run, and what changed while the contract stayed the same."""
+
+from treaty.events.drift.detector import detect_drift
+from treaty.events.drift.findings import DriftFinding, DriftKind, EvidenceBar
+from treaty.events.drift.layout import ProfileLayout, layout_of
+from treaty.events.drift.profile import Profile, merge_profiles
+from treaty.events.drift.profiling import encode_rows, profile_rows
+
+__all__ = [
+    "DriftFinding",
+    "DriftKind",
+    "EvidenceBar",
+    "Profile",
+    "ProfileLayout",
+    "detect_drift",
+    "encode_rows",
+    "layout_of",
+    "merge_profiles",
+    "profile_rows",
+]
