@@ -148,7 +148,7 @@ def _run(
     warehouse: str,
 ) -> RunSummary:
     """Run once, or repeatedly until a run fails or the user interrupts; return the last summary."""
-    from treaty.cli.following import Follower
+    from treaty.cli.follower import Follower
     from treaty.cli.render.plain_text import printable
     from treaty.cli.run_lineage import lineage_events
     from treaty.cli.schema_resolution import schema_resolver

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.kafka import Kafka
 from tests.pipeline.projects import laid_out
-from treaty.cli.following import Follower
+from treaty.cli.follower import Follower
 from treaty.contracts import load
 from treaty.contracts.versions import Line
 from treaty.kafka.arrivals import ArrivalWatch, Position

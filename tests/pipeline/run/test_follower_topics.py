@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from tests.kafka import Kafka
 from tests.pipeline.run.kiosk import books, contracts, open_kiosk, ordered, paid
-from treaty.cli.following import Follower
+from treaty.cli.follower import Follower
 from treaty.pipeline.plan import plan
 from treaty.pipeline.project import read_project
 from treaty.pipeline.run import RunOptions
