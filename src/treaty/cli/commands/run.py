@@ -130,7 +130,7 @@ def run_and_print(call: PipelineCall, run_options: RunOptions) -> None:
         options = replace(run_options, retention=run_retention(opened.settings))
         warehouse = spark.catalog.warehouse if spark.catalog else "/"
         summary = _run(call, options, opened, tables, progress, warehouse)
-    if call.interval_s is None:
+    if call.interval_s is None or not summary.succeeded:
         _print(summary, call.output)
     if not summary.succeeded:
         refused = all(step.outcome.value != "failed" for step in summary.steps)
