@@ -13,6 +13,7 @@ from benchmarks import (
     enforce,
     graph,
     judge,
+    latency,
     lineage,
     meaning_drift,
     pipeline,
@@ -36,6 +37,7 @@ BENCHMARKS = {
     "serving": serving.run,
     "meaning_drift": meaning_drift.run,
     "codecs": codecs.run,
+    "latency": latency.run,
 }
 
 
