@@ -39,6 +39,7 @@ _READ_OPTIONS = {
     "kafka.request.timeout.ms": "15000",
     "kafka.default.api.timeout.ms": "15000",
     "kafkaConsumer.pollTimeoutMs": "30000",
+    "kafka.fetch.max.wait.ms": "10",  # the records are there; Spark's requests for offsets queue behind each wait
     "fetchOffset.numRetries": "1",
 }
 
