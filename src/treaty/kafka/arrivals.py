@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from treaty.errors import MissingExtra
+from treaty.errors import MissingExtra, TreatyError
 from treaty.kafka.connection import Connection
+from treaty.kafka.topics import TopicReader
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
 POLL_S = 0.5
 """How often an interruption by the user is noticed while nothing arrives."""
-END_TIMEOUT_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ArrivalWatch:
     """Watches the topics at some brokers. Records are not kept: runs read them again."""
 
     def __init__(self, connections: Sequence[Connection]) -> None:
-        self._consumers = {connection.bootstrap: _consumer(connection) for connection in connections}
+        self._watched = {connection.bootstrap: _WatchedBrokers(connection) for connection in connections}
 
     def wait(self, positions: Mapping[str, Sequence[Position]], seconds: float) -> frozenset[str]:
         """Return the sources with records at or after their positions; none if none arrive in time.
@@ -40,47 +40,55 @@ class ArrivalWatch:
         `positions` are by the address of the brokers, as connections have it.
         """
         deadline = time.monotonic() + seconds
-        for bootstrap, consumer in self._consumers.items():
-            _assign(consumer, positions.get(bootstrap, ()))
+        for bootstrap, watched in self._watched.items():
+            watched.assign(positions.get(bootstrap, ()))
         while True:
-            found = {
-                source
-                for bootstrap, consumer in self._consumers.items()
-                for source in self._poll(
-                    consumer,
-                    positions.get(bootstrap, ()),
-                    min(POLL_S, max(0.0, deadline - time.monotonic())) / len(self._consumers),
-                )
-            }
+            share = min(POLL_S, max(0.0, deadline - time.monotonic())) / len(self._watched)
+            found = {source for watched in self._watched.values() for source in watched.poll(share)}
             if found or time.monotonic() >= deadline:
                 return frozenset(found)
 
-    @staticmethod
-    def _poll(consumer: Consumer, positions: Sequence[Position], seconds: float) -> frozenset[str]:
-        """Return the sources that read one of the topics with a record."""
-        messages = consumer.consume(num_messages=100, timeout=0)
-        if not messages and (message := consumer.poll(seconds)) is not None:
-            messages = [message, *consumer.consume(num_messages=100, timeout=0)]
-        topics = {message.topic() for message in messages if message.error() is None}
-        if topics:  # a batch may hold the backlog of one topic only
-            topics |= {place.topic for place in positions if place.topic not in topics and _has_more(consumer, place)}
-        return frozenset(position.source for position in positions if position.topic in topics)
+    def close(self) -> None:
+        """Close the connections."""
+        for watched in self._watched.values():
+            watched.close()
+
+
+class _WatchedBrokers:
+    """The topics at the brokers of one connection: a consumer notices the first record, and then all are compared."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._consumer = _consumer(connection)
+        self._topics = TopicReader(connection)
+        self._positions: Sequence[Position] = ()
+
+    def assign(self, positions: Sequence[Position]) -> None:
+        """Watch for records at or after some positions."""
+        self._positions = positions
+        _assign(self._consumer, positions)
+
+    def poll(self, seconds: float) -> frozenset[str]:
+        """Return the sources that read a topic with a record; none if none arrives in time."""
+        message = self._consumer.poll(seconds)
+        if message is None or message.error() is not None:
+            return frozenset()
+        topics = {message.topic(), *self._topics_with_records()}  # the first may be one of a backlog
+        return frozenset(position.source for position in self._positions if position.topic in topics)
+
+    def _topics_with_records(self) -> set[str]:
+        """Return the topics that go on after a position; none if the brokers do not answer."""
+        partitions: dict[str, set[int]] = {}
+        for position in self._positions:
+            partitions.setdefault(position.topic, set()).add(position.partition)
+        try:
+            ends = self._topics.end_offsets(partitions)
+        except TreatyError:
+            return set()
+        return {place.topic for place in self._positions if ends[place.topic, place.partition] > place.offset}
 
     def close(self) -> None:
         """Close the connections."""
-        for consumer in self._consumers.values():
-            consumer.close()
-
-
-def _has_more(consumer: Consumer, place: Position) -> bool:
-    """Tell whether a partition goes on after a position; False if the brokers do not answer."""
-    from confluent_kafka import KafkaException, TopicPartition
-
-    try:
-        _, end = consumer.get_watermark_offsets(TopicPartition(place.topic, place.partition), timeout=END_TIMEOUT_S)
-    except KafkaException:
-        return False
-    return bool(end > place.offset)
+        self._consumer.close()
 
 
 def _assign(consumer: Consumer, positions: Sequence[Position]) -> None:

@@ -63,7 +63,7 @@ class TopicReader:
         described = {name: self._result(future, name) for name, future in futures.items()}
         partitions = {name: [part.id for part in topic.partitions] for name, topic in described.items()}
         firsts = self._offsets(partitions, "earliest", shown)
-        ends = self._offsets(partitions, "latest", shown)
+        ends = self.end_offsets(partitions)
         return tuple(
             TopicState(
                 name,
@@ -72,6 +72,10 @@ class TopicReader:
             )
             for name in sorted(described)
         )
+
+    def end_offsets(self, partitions: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], int]:
+        """Return the offset after the last committed record of partitions, by topic and partition."""
+        return self._offsets(partitions, "latest", ", ".join(sorted(partitions)))
 
     def find(self, topic: str, is_wanted: Callable[[str], bool] | None = None) -> tuple[str, ...]:
         """Return a topic if it exists, or with `is_wanted` all topics for which it holds; connects to the brokers."""
