@@ -104,6 +104,14 @@ def test_a_run_is_reported_and_its_findings_are_decided(treaty: Treaty, project:
     assert again.code == 0
     assert "clean: every finding is decided" in again.output
 
+    treaty(
+        "consumer", "subscribe", "finance_close", "shop.sale@1",
+        "--class", "external_regulatory", "--team", "finance",
+    )  # fmt: skip
+    assert (
+        "finance_close is critical, and its owner has not approved" in treaty("can-i-cut-over", "finance_close").output
+    )
+
     listed = treaty("parallel", "list")
     assert [line.split()[:2] for line in listed.output.splitlines()[1:]] == [
         ["revenue", "2026-03-02"],

@@ -12,6 +12,7 @@ from treaty.registry import api
 from treaty.registry.client import RegistryClient
 from treaty.registry.client.access import Access as HttpAccess
 from treaty.registry.client.consumers import Consumers as HttpConsumers
+from treaty.registry.client.cutovers import Cutovers as HttpCutovers
 from treaty.registry.client.dependency_map import DependencyMap as HttpDependencyMap
 from treaty.registry.client.governance import Governance as HttpGovernance
 from treaty.registry.client.incidents import Incidents as HttpIncidents
@@ -23,6 +24,7 @@ from treaty.registry.service import (
     Registry,
     access_tokens,
     consumers,
+    cutovers,
     dependency_map,
     governance,
     incidents,
@@ -41,6 +43,7 @@ IMPLEMENTATIONS: dict[type, tuple[type, type]] = {
     api.IncidentsApi: (incidents.Incidents, HttpIncidents),
     api.MeasuresApi: (measures.Measures, HttpMeasures),
     api.NoticesApi: (notifications.Notices, HttpNotices),
+    api.CutoversApi: (cutovers.Cutovers, HttpCutovers),
     api.ParallelRunsApi: (parallel_runs.ParallelRuns, HttpParallelRuns),
     api.AccessApi: (access_tokens.Access, HttpAccess),
 }

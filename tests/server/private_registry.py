@@ -88,6 +88,7 @@ def _add_private_contract(registry: Registry, clock: Clock) -> None:
     found = Finding(DifferenceClass.STATUS, MARK, MARK, 1)
     result = ComparisonResult(f"{MARK}_mart", MARK, clock.now.date(), 1, 1, {}, {}, (found,))
     member.parallel_runs.record(f"{PRIVATE}@1", TEAM, result)
+    member.cutovers.declare(f"{MARK}_mart", f"{PRIVATE}@1", TEAM, names=[f"{MARK}.mart"], consumers=[f"{MARK}.derived"])
     member.measures.record([Measure(PRIVATE, "rows", clock.now - timedelta(hours=1), 5, details={"of": MARK}), late])
     member.notices.report_breach(PRIVATE, kind="sla_breach", message=f"{MARK} is late")
     member.deprecate(PRIVATE, "1.0.0", deprecation_uri=f"https://wiki.example.org/{MARK}")

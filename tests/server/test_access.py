@@ -36,6 +36,7 @@ from treaty.catalog.rendering import asset_names
 from treaty.compatibility.migration.proof import contract_digest
 from treaty.contracts.loader import contract_from
 from treaty.errors import NotAllowed
+from treaty.legacy.cutover import Gate
 from treaty.legacy.differences import ComparisonResult, DifferenceClass, Finding
 from treaty.observability.measures import Measure
 from treaty.registry.access.actors import Actor, Grant, Role, Scope, local_actor
@@ -121,6 +122,14 @@ LOST = Finding(DifferenceClass.MISSING_IN_NEW, "", "", 1)
 def parallel_run(contract: str) -> dict[str, Any]:
     named = {"line": f"{contract}@1", "owner": "mart", "feed": f"feed of {contract}", "publication": "sales"}
     return {**named, "as_of": "2026-03-01", "legacy_rows": 1, "new_rows": 1}
+
+
+def legacy_feed(contract: str) -> dict[str, Any]:
+    return {"feed": f"feed of {contract}", "line": f"{contract}@1", "owner": "mart", "consumers": ["close"]}
+
+
+def of_reader(contract: str) -> dict[str, Any]:
+    return {"consumer": f"reader.{contract}"}
 
 
 def lineage_event(contract: str) -> dict[str, Any]:
@@ -335,6 +344,22 @@ TABLE = [
         lambda _: {"fingerprint": LOST.fingerprint, "disposition": "accepted", "owner": "a", "reason": "b"},
         "/api/v1/parallel-runs/{feed}/dispositions",
     ),
+    Asked("GET /api/v1/legacy-feeds", EVERYBODY),
+    Asked("PUT /api/v1/legacy-feeds", MEMBERS, lambda contract: legacy_feed(contract)),
+    Asked("GET /api/v1/legacy-feeds/{feed}", EVERYBODY, at="/api/v1/legacy-feeds/{ready}"),
+    Asked(
+        "POST /api/v1/legacy-feeds/{feed}/acknowledge", MEMBERS, of_reader, "/api/v1/legacy-feeds/{ready}/acknowledge"
+    ),
+    Asked("POST /api/v1/legacy-feeds/{feed}/approve", OWNERS, of_reader, "/api/v1/legacy-feeds/{ready}/approve"),
+    Asked("POST /api/v1/legacy-feeds/{feed}/cut-over", MEMBERS, of_reader, "/api/v1/legacy-feeds/{ready}/cut-over"),
+    Asked(
+        "POST /api/v1/legacy-feeds/{feed}/roll-back",
+        MEMBERS,
+        lambda contract: of_reader(contract) | {"reason": "not yet"},
+        "/api/v1/legacy-feeds/{moved}/roll-back",
+    ),
+    Asked("POST /api/v1/legacy-feeds/{feed}/retire", OWNERS, lambda _: {}, "/api/v1/legacy-feeds/{moved}/retire"),
+    Asked("GET /api/v1/can-i-cut-over", EVERYBODY, at="/api/v1/can-i-cut-over?consumer=reader.{c}&feed={ready}"),
     Asked("GET /api/v1/health", EVERYBODY),
     Asked("GET /api/v1/contracts/{contract}/health", EVERYBODY, at="/api/v1/contracts/{c}/health"),
     Asked("GET /api/v1/incidents", EVERYBODY),
@@ -513,6 +538,8 @@ class World(NamedTuple):
             made["feed"] = f"feed.{contract}"
             result = ComparisonResult(made["feed"], "sales", date(2026, 3, 1), 1, 0, {}, {}, (LOST,))
             registry.parallel_runs.record(f"{contract}@1", "mart", result)
+        if "{ready}" in needs or "{moved}" in needs:
+            made["ready"] = made["moved"] = self._feed(contract, made["reader"], is_moved="{moved}" in needs)
         if "{waiver}" in needs:
             made["waiver"] = registry.governance.waive(**WAIVER).id
         if "{namespace}" in needs:
@@ -538,6 +565,18 @@ class World(NamedTuple):
         if "{migration}" in needs:
             made["migration"] = self._migration(contract, made["reader"])
         return made
+
+    def _feed(self, contract: str, consumer: str, *, is_moved: bool) -> str:
+        """Declare a legacy feed whose consumer may cut over, or did."""
+        registry, feed, line = self.registry, f"mart.{contract}", f"{contract}@1"
+        team = team_of(contract)
+        registry.consumers.subscribe(consumer, line, consumer_class="operational_reporting", team=team)
+        registry.cutovers.declare(feed, line, "mart", consumers=[consumer], gate=Gate(1))
+        registry.parallel_runs.record(line, "mart", ComparisonResult(feed, "sales", date(2026, 3, 1), 1, 1, {}, {}))
+        registry.cutovers.acknowledge(feed, consumer)
+        if is_moved:
+            registry.cutovers.cut_over(feed, consumer)
+        return feed
 
     def _subject(self, contract: str, team: str) -> dict[str, Any]:
         """Register a contract about a topic, whose subject has another schema, configuration and mode of its own."""

@@ -101,6 +101,7 @@ SHOWN_TO_MEMBERS = {
     "/api/v1/graph/layout",
     "/api/v1/map",
     "/api/v1/parallel-runs",
+    "/api/v1/legacy-feeds",
     "/api/v1/domains",
     "/api/v1/subscriptions",
     "/api/v1/usage",
@@ -175,7 +176,7 @@ def routes(app: FastAPI) -> list[Any]:
 
 def urls(route: Any, ids: Ids) -> Iterator[str]:
     """Yield the addresses to ask a route at: each name in its path, and each parameter that may name something."""
-    numbers = tuple(map(str, {*ids.migrations, *ids.proposals}))
+    numbers = tuple(map(str, sorted({*ids.migrations, *ids.proposals})))
     names = re.findall(r"{(\w+)", route.path)
     of_contract = route.path.startswith("/catalog/contracts/")
     keys = tuple(encode_name(name) for name in ((PRIVATE, "orders") if of_contract else NAMES))

@@ -11,8 +11,10 @@ from treaty.errors import InvalidDocument, NotFound
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from treaty.contracts.versions import Line
     from treaty.legacy.feeds import LegacyFeed
-    from treaty.registry.model import ParallelRunAnswer
+    from treaty.registry.api import RegistryApi
+    from treaty.registry.model import LegacyFeedAnswer, ParallelRunAnswer
 
 
 def run_parallel(
@@ -49,7 +51,39 @@ def run_parallel(
         _, new = published_rows(tables, table_of(publication))
         result = compare(_legacy_rows(tables.spark, feed), new, feed, schema, as_of)
     with opened.registry() as registry:
+        declare_feed(registry, feed, publication.line)
         return registry.parallel_runs.record(str(publication.line), feed.owner, result)
+
+
+def declare_feeds(folder: Path, token_file: Path | None, config: Path | None) -> list[LegacyFeedAnswer]:
+    """Store the feeds of a project in the registry; those without a publication have nothing that replaces them."""
+    from treaty.cli.registry_connection import requires_extra
+
+    with requires_extra("spark"):
+        from treaty.cli.pipeline_project import open_project
+    opened = open_project(folder, config, token_file)
+    if opened.registry is None:
+        raise NotFound("there is no registry to declare feeds in; register the contracts first: treaty register")
+    lines = {one.name: one.line for one in opened.project.publications}
+    with opened.registry() as registry:
+        return [
+            declare_feed(registry, feed, lines[feed.comparison.publication])
+            for feed in opened.project.legacy
+            if feed.comparison is not None
+        ]
+
+
+def declare_feed(registry: RegistryApi, feed: LegacyFeed, line: Line) -> LegacyFeedAnswer:
+    """Store what a project declares of a feed."""
+    return registry.cutovers.declare(
+        feed.name,
+        str(line),
+        feed.owner,
+        names=feed.read_names,
+        consumers=feed.consumers,
+        gate=feed.gate,
+        produced=feed.produced,
+    )
 
 
 def _legacy_rows(spark: SparkSession, feed: LegacyFeed) -> DataFrame:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from treaty.contracts.values import EMPTY
+from treaty.legacy.cutover import DEFAULT_GATE, Gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +85,16 @@ class LegacyFeed:
     produced: str | None = None
     consumers: tuple[str, ...] = ()
     comparison: Comparison | None = None
+    names: tuple[str, ...] = ()
+    """Further names of tables under which scans and lineage events know it."""
+    gate: Gate = DEFAULT_GATE
+    """What a consumer needs before it may leave the feed."""
     at: str = ""
+
+    @property
+    def read_names(self) -> tuple[str, ...]:
+        """The names of tables under which it is read; its own name if it is in files and no other is known."""
+        if isinstance(self.origin, LegacyFiles):
+            return self.names or (self.name,)
+        table = self.origin.name if isinstance(self.origin, LegacyTable) else self.origin.table
+        return tuple(dict.fromkeys((table, *self.names)))

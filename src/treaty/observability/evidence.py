@@ -12,10 +12,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from treaty.observability.amounts import format_amount, format_limit, format_measured
-from treaty.observability.measures import RUN, SCHEMA_DRIFT, SECONDS, Bound, Measure, measure_kind
+from treaty.observability.measures import LEGACY_READS, RUN, SCHEMA_DRIFT, SECONDS, Bound, Measure, measure_kind
 
 REFUSED, ERROR, EXPECTED, FIELDS, RUN_ID = "refused", "error", "expected", "fields", "run"
 """Keys of details."""
+
+LEGACY_READERS = "readers"
+"""Key of the details of a measure `legacy_reads`: the consumers, each with the feed and the day of its retirement."""
 
 SILENCE = "silence"
 """The measure of an incident about a line that nothing was measured of for longer than its promises allow."""
@@ -49,6 +52,8 @@ def describe_breach(measure: Measure) -> str:
     """Return why a measure breaks its promise or is out of its usual range, in a few words."""
     if measure.name == RUN:
         return _describe_run(measure)
+    if measure.name == LEGACY_READS and (readers := measure.details.get(LEGACY_READERS)):
+        return _describe_legacy_reads(readers)
     kind = measure_kind(measure.name, measure.unit)
     measured = f"{kind.title[:1].lower()}{kind.title[1:]} {format_measured(kind, measure.value, measure.unit)}"
     expected = measure.details.get(EXPECTED)
@@ -103,6 +108,16 @@ def _describe_run(measure: Measure) -> str:
         return f"audit of {step} refused {name}" + (f": {listed}{more}" if listed else "")
     error = str(measure.details.get(ERROR) or "").strip()
     return f"{name} failed" + (f": {error[:_MAX_TEXT_LENGTH]}" if error else "")
+
+
+def _describe_legacy_reads(readers: object) -> str:
+    listed = [reader for reader in readers if isinstance(reader, Mapping)] if isinstance(readers, (list, tuple)) else []
+    texts = [
+        f"{one.get('consumer')} reads {one.get('feed')}, which is retired since {one.get('retired')}"
+        for one in listed[:_MAX_NAMES]
+    ]
+    more = f" and {len(listed) - _MAX_NAMES} more" if len(listed) > _MAX_NAMES else ""
+    return "; ".join(texts)[:_MAX_TEXT_LENGTH] + more
 
 
 def _describe_rule(rule: object) -> str:

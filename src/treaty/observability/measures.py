@@ -107,6 +107,7 @@ EXCEPTIONS_OLDEST_AGE, FILES_SET_APART = "exceptions_oldest_age", "files_set_apa
 DUPLICATES, OUT_OF_ORDER, GAPS = "duplicates", "out_of_order", "gaps"
 COMPLETENESS, VALIDITY, AVAILABILITY = "completeness", "validity", "availability"
 RUN, DURATION = "run", "duration"
+LEGACY_READS = "legacy_reads"
 
 SECONDS, ROWS, PERCENT, NO_UNIT = "s", "rows", "%", ""
 
@@ -174,6 +175,7 @@ _KINDS = (
     ),
     MeasureKind(RUN, "Run", NO_UNIT, "Whether the last run succeeded: 1 or 0.", _AT_LEAST),
     MeasureKind(DURATION, "Run time", SECONDS, "Duration of the last run."),
+    MeasureKind(LEGACY_READS, "Reads of retired feeds", NO_UNIT, "Consumers that read a legacy feed that is retired."),
 )
 
 KNOWN_MEASURES: dict[str, MeasureKind] = {kind.name: kind for kind in _KINDS}

@@ -9,6 +9,7 @@ import pytest
 from treaty.contracts.text import Limits
 from treaty.contracts.values import FrozenMap
 from treaty.errors import InvalidDocument, NotFound
+from treaty.legacy.cutover import Gate
 from treaty.legacy.feeds import (
     ColumnRule,
     Comparison,
@@ -42,6 +43,10 @@ parallel:
   money: [net]
   patterns: [state]
   totals: [booked_on]
+names: [warehouse.revenue]
+cutover:
+  clean_runs: 5
+  totals: {relative: 0.0001}
 """
 
 
@@ -78,6 +83,8 @@ def test_a_feed_says_what_it_is_and_how_it_is_compared(tmp_path: Path) -> None:
             patterns=("state",),
             totals=("booked_on",),
         ),
+        names=("warehouse.revenue",),
+        gate=Gate(clean_runs=5, relative=0.0001),
         at=f"{tmp_path}/legacy/revenue.yaml:1",
     )
 
@@ -94,6 +101,20 @@ def test_a_feed_says_what_it_is_and_how_it_is_compared(tmp_path: Path) -> None:
 )
 def test_a_feed_is_a_table_files_or_a_database(tmp_path: Path, origin: str, expected: object) -> None:
     assert read(tmp_path, f"owner: A\n{origin}\nkey: [id]\nperiod: day\n").origin == expected
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        ("table: warehouse.revenue", ("warehouse.revenue",)),
+        ("table: warehouse.revenue\nnames: [mart.revenue]", ("warehouse.revenue", "mart.revenue")),
+        ("jdbc: {url: 'jdbc:postgresql://db/mart', table: public.revenue}", ("public.revenue",)),
+        ("files: mart/*.csv\nnames: [warehouse.revenue]", ("warehouse.revenue",)),
+        ("files: mart/*.csv", ("revenue",)),
+    ],
+)
+def test_a_feed_is_read_under_the_names_of_its_tables(tmp_path: Path, origin: str, expected: tuple[str, ...]) -> None:
+    assert read(tmp_path, f"owner: A\n{origin}\nkey: [id]\nperiod: day\n").read_names == expected
 
 
 MISTAKES = {
@@ -115,6 +136,12 @@ MISTAKES = {
     "with a late window that is no number of days": (
         ("late_days: 2", "late_days: -1"),
         "late_days must be 0 to 366 days",
+    ),
+    "with no clean run in its gate": (("clean_runs: 5", "clean_runs: 0"), "clean_runs must be 1 to 100, not 0"),
+    "with an unknown condition in its gate": (("clean_runs: 5", "clean_days: 5"), "unknown key 'cutover.clean_days'"),
+    "with a tolerance of totals that is no number": (
+        ("relative: 0.0001", "relative: low"),
+        "must be a number, not low",
     ),
     "with a password": (
         ("files: mart/revenue/*.csv\noptions: {header: true}", "jdbc: {url: 'jdbc:x://u:p@h/d', table: t}"),

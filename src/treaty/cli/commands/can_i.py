@@ -1,4 +1,4 @@
-"""`treaty can-i-publish` and `treaty can-i-retire`: a yes or no with every reason."""
+"""`treaty can-i-publish`, `can-i-retire` and `can-i-cut-over`: a yes or no with every reason."""
 
 from __future__ import annotations
 
@@ -45,6 +45,21 @@ def can_i_retire(
     with call.open() as registry:
         shown = registry if time is None else registry.at(time)
         decision = shown.consumers.can_i_retire(line, version=version)
+    _print_decision(decision, call)
+
+
+@with_shared_options
+def can_i_cut_over(
+    consumer: Annotated[str, typer.Argument(metavar="CONSUMER", help="A consumer of a legacy feed.")],
+    call: RegistryCall,
+    feed: Annotated[str | None, typer.Option("--feed", help="Only from this legacy feed.", show_default=False)] = None,
+) -> None:
+    """Check whether a consumer may leave the legacy feeds that it reads.
+
+    Lists what is missing: clean parallel runs, acknowledgements, a subscription. Exit code 3 means no.
+    """
+    with call.open() as registry:
+        decision = registry.cutovers.can_i_cut_over(consumer, feed=feed)
     _print_decision(decision, call)
 
 

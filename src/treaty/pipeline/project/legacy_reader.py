@@ -9,6 +9,7 @@ from treaty.contracts.quantities import parse_seconds
 from treaty.contracts.text import Limits, read_document
 from treaty.contracts.values import EMPTY, FrozenMap, abbreviate
 from treaty.errors import InvalidDocument, NotFound
+from treaty.legacy.cutover import MAX_CLEAN_RUNS, Gate
 from treaty.legacy.feeds import (
     ColumnRule,
     Comparison,
@@ -37,9 +38,12 @@ _KEYS = (
     "period",
     "produced",
     "consumers",
+    "names",
     "parallel",
+    "cutover",
 )
 _PARALLEL_KEYS = ("publication", "columns", "identity", "late_days", "money", "patterns", "totals")
+_CUTOVER_KEYS = ("clean_runs", "totals")
 _COLUMN_KEYS = ("new", "absolute", "relative", "time", "codes")
 _ORIGIN_HINT = "say where it is: table: warehouse.revenue, files: mart/*.csv, or jdbc: {url: …, table: …}"
 _COLUMNS_HINT = "map legacy columns to those of the publication, like columns: {order_no: order_id}"
@@ -99,6 +103,8 @@ def _feed(entry: MappingReader, stem: str, folder: Path, publications: Sequence[
         produced=entry.text("produced"),
         consumers=entry.texts("consumers"),
         comparison=_comparison(entry, key, period, publications),
+        names=entry.texts("names"),
+        gate=_gate(entry),
         at=str(entry.place()),
     )
 
@@ -165,6 +171,24 @@ def _comparison(
     return Comparison(publication=publication, columns=rules, late_days=_late_days(inner), **lists)
 
 
+def _gate(entry: MappingReader) -> Gate:
+    inner = entry.inner("cutover", "write it like cutover: {clean_runs: 5, totals: {relative: 0.0001}}")
+    if inner is None:
+        return Gate()
+    inner.allow_only(_CUTOVER_KEYS)
+    runs = inner.data.get("clean_runs", Gate().clean_runs)
+    if isinstance(runs, bool) or not isinstance(runs, int) or not 1 <= runs <= MAX_CLEAN_RUNS:
+        inner.report(
+            f"clean_runs must be 1 to {MAX_CLEAN_RUNS}, not {abbreviate(runs)}", "write clean_runs: 5", "clean_runs"
+        )
+        runs = Gate().clean_runs
+    totals = inner.inner("totals", "write it like totals: {absolute: 1.00} or {relative: 0.0001}")
+    if totals is None:
+        return Gate(runs)
+    totals.allow_only(("absolute", "relative"))
+    return Gate(runs, **_numbers(totals))
+
+
 def _rule(columns: MappingReader, legacy: str) -> ColumnRule:
     given = columns.data[legacy]
     if isinstance(given, str) and given.strip():
@@ -182,6 +206,15 @@ def _rule(columns: MappingReader, legacy: str) -> ColumnRule:
 
 
 def _tolerance(inner: MappingReader) -> Tolerance:
+    numbers = _numbers(inner)
+    text = inner.text("time")
+    seconds = parse_seconds(text) if text else 0
+    if seconds is None:
+        inner.report(f"{text!r} is not a duration", "write it like time: 1 h", "time")
+    return Tolerance(numbers.get("absolute", 0.0), numbers.get("relative", 0.0), int(seconds or 0))
+
+
+def _numbers(inner: MappingReader) -> dict[str, float]:
     numbers = {}
     for name in ("absolute", "relative"):
         value = inner.data.get(name)
@@ -189,11 +222,7 @@ def _tolerance(inner: MappingReader) -> Tolerance:
             inner.report(f"{inner.named(name)} must be a number, not {abbreviate(value)}", f"write {name}: 0.01", name)
         elif isinstance(value, (int, float)):
             numbers[name] = float(value)
-    text = inner.text("time")
-    seconds = parse_seconds(text) if text else 0
-    if seconds is None:
-        inner.report(f"{text!r} is not a duration", "write it like time: 1 h", "time")
-    return Tolerance(numbers.get("absolute", 0.0), numbers.get("relative", 0.0), int(seconds or 0))
+    return numbers
 
 
 def _late_days(inner: MappingReader) -> int:

@@ -6,6 +6,7 @@ to request the following one. Errors are those of `treaty.errors`.
 
 from treaty.registry.api.access import AccessApi
 from treaty.registry.api.consumers import ConsumersApi
+from treaty.registry.api.cutovers import CutoversApi
 from treaty.registry.api.dependency_map import DependencyMapApi
 from treaty.registry.api.governance import GovernanceApi
 from treaty.registry.api.incidents import IncidentsApi
@@ -19,6 +20,7 @@ from treaty.registry.api.registry import RegistryApi
 __all__ = [
     "AccessApi",
     "ConsumersApi",
+    "CutoversApi",
     "DependencyMapApi",
     "GovernanceApi",
     "LineageApi",

@@ -7,6 +7,7 @@ from typing import Protocol, Self
 
 from treaty.registry.api.access import AccessApi
 from treaty.registry.api.consumers import ConsumersApi
+from treaty.registry.api.cutovers import CutoversApi
 from treaty.registry.api.dependency_map import DependencyMapApi
 from treaty.registry.api.governance import GovernanceApi
 from treaty.registry.api.incidents import IncidentsApi
@@ -41,6 +42,7 @@ class RegistryApi(Protocol):
     """A registry: contracts, versions and their life cycle, with the other interfaces as attributes."""
 
     consumers: ConsumersApi
+    cutovers: CutoversApi
     dependency_map: DependencyMapApi
     governance: GovernanceApi
     incidents: IncidentsApi

@@ -13,6 +13,7 @@ from treaty.errors import Refused
 from treaty.registry.api import RegistryApi
 from treaty.registry.client.access import Access
 from treaty.registry.client.consumers import Consumers
+from treaty.registry.client.cutovers import Cutovers
 from treaty.registry.client.dependency_map import DependencyMap
 from treaty.registry.client.governance import Governance
 from treaty.registry.client.incidents import Incidents
@@ -82,6 +83,7 @@ class RegistryClient(RegistryApi):
         self.measures = Measures(wire)
         self.migrations = Migrations(wire)
         self.notices = Notices(wire)
+        self.cutovers = Cutovers(wire)
         self.parallel_runs = ParallelRuns(wire)
         self.access = Access(wire)
 

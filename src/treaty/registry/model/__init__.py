@@ -41,6 +41,7 @@ from treaty.registry.model.contract_answers import (
     ViolationAnswer,
     WaiverAnswer,
 )
+from treaty.registry.model.cutover_answers import CutoverAnswer, LegacyFeedAnswer
 from treaty.registry.model.incidents import (
     ContractHealthAnswer,
     HealthAnswer,
@@ -108,6 +109,7 @@ __all__ = [
     "ContractAnswer",
     "ContractHealthAnswer",
     "DataAccessAnswer",
+    "CutoverAnswer",
     "DayAnswer",
     "DecisionAnswer",
     "DeliveryAnswer",
@@ -127,6 +129,7 @@ __all__ = [
     "HealthAnswer",
     "ImpactAnswer",
     "IncidentAnswer",
+    "LegacyFeedAnswer",
     "LineAnswer",
     "LineageAnswer",
     "LineageReceiptAnswer",

@@ -15,6 +15,7 @@ from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, Page, S
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
 from treaty.registry.service.observed_usage import first_moment
+from treaty.registry.service.retired_feeds import check_retired_feeds
 from treaty.registry.store import Connection
 from treaty.registry.store import dependency_map as store
 from treaty.registry.store.transaction import Transaction
@@ -82,6 +83,7 @@ class DependencyMap(DependencyMapApi):
             details = {"reads": len(reads), "replaced": before}
             transaction.record(context.actor.name, "map.scan", scan, details=details)
             store.replace_reads(transaction, scan, reads, context.actor.name)
+            check_retired_feeds(transaction, context.rules)
             return ScanReceiptAnswer(scan=scan, recorded=len(reads), replaced=before)
 
         return context.write(write)

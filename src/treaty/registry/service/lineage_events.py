@@ -17,6 +17,7 @@ from treaty.contracts.model import locate_fields
 from treaty.contracts.paths import FieldPath, parse_path
 from treaty.contracts.versions import Line, try_parse_line
 from treaty.errors import InvalidDocument
+from treaty.legacy.cutover import reads_feed
 from treaty.observability.dataset_names import TREATY_NAMESPACE, DatasetName
 from treaty.observability.lineage_reader import EventOutput, LineageEvent, read_event
 from treaty.registry.access.actors import Actor
@@ -30,9 +31,11 @@ from treaty.registry.service.data_accesses import list_accesses
 from treaty.registry.service.event_inbox import Requests
 from treaty.registry.service.line_lineage import declared_upstreams
 from treaty.registry.service.observed_usage import first_moment, usage_answer, usage_of
+from treaty.registry.service.retired_feeds import check_retired_feeds
 from treaty.registry.service.seen_readers import SeenReaders, Sighting
-from treaty.registry.store import Connection, datasets, lineage, observed_usage, subscriptions, versions
+from treaty.registry.store import Connection, datasets, legacy_feeds, lineage, observed_usage, subscriptions, versions
 from treaty.registry.store.datasets import LineObject
+from treaty.registry.store.legacy_feeds import StoredFeed
 from treaty.registry.store.lineage import UsedFields
 from treaty.registry.store.observed_usage import ObservedReads
 from treaty.registry.store.transaction import Transaction
@@ -77,7 +80,10 @@ class Lineage(LineageApi):
             context.check_in_force(transaction)
             sightings.clear()  # the batch may run again
             recorder = _Recorder(transaction, actor, context.sight(transaction), context.seen_readers, sightings)
-            return recorder.record(requests)
+            receipts = recorder.record(requests)
+            for line in recorder.retired_reads:
+                check_retired_feeds(transaction, context.rules, line)
+            return receipts
 
         def submit(
             unit: Callable[[Transaction], list[LineageReceiptAnswer]],
@@ -143,6 +149,8 @@ class _Recorder:
         self._seen = seen
         self._sightings = sightings
         self._answers = seen.answers(transaction)
+        self.retired_reads: set[Line] = set()
+        """The publications that replace retired legacy feeds of which events told reads."""
 
     def record(self, requests: Requests) -> list[LineageReceiptAnswer]:
         """Store the events and what they tell; return what became of each request."""
@@ -215,6 +223,7 @@ class _Recorder:
     def _observe(self, event: LineageEvent, lines: Mapping[DatasetName, list[LineObject]]) -> None:
         if event.job is None or event.is_test:
             return
+        self._observe_legacy_reads(event)
         inputs = _distinct(one for source in event.inputs for name in source.names for one in lines[name])
         used = [
             (one, name) for output in event.outputs for dataset, name in output.used_fields for one in lines[dataset]
@@ -241,6 +250,39 @@ class _Recorder:
                 fields[one.line].add(path)
         for line, paths in fields.items():
             self._see_reader(consumer, line, paths, event)
+
+    def _observe_legacy_reads(self, event: LineageEvent) -> None:
+        """Store that a job read legacy feeds, by the names of tables that they declare, once for each day."""
+        assert event.job is not None  # noqa: S101 - events without a job observe nothing
+        written = {feed.feed for output in event.outputs for name in output.names for feed in self._feeds(name)}
+        read = {feed.feed: feed for source in event.inputs for name in source.names for feed in self._feeds(name)}
+        for name, feed in read.items():
+            if name in written:
+                continue
+            consumer, _ = self._consumer(event)
+            key = "legacy read", name, consumer, event.at.date()
+            if key in self._answers:
+                continue
+            at = min(event.at, self._transaction.now)
+            legacy_feeds.put_observed_read(
+                self._transaction,
+                name,
+                consumer,
+                job=str(event.job),
+                team=event.team,
+                at=at,
+                reporter=self._actor.name,
+            )
+            self._answers[key] = True
+            if feed.retired_at is not None and at > feed.retired_at:
+                self.retired_reads.add(feed.line)
+
+    def _feeds(self, name: DatasetName) -> list[StoredFeed]:
+        """Return the legacy feeds that a dataset is."""
+        if "legacy feeds" not in self._answers:
+            self._answers["legacy feeds"] = legacy_feeds.all_feeds(self._connection)
+        feeds: list[StoredFeed] = self._answers["legacy feeds"]
+        return [feed for feed in feeds if reads_feed(name.name, feed.names)]
 
     def _consumer(self, event: LineageEvent) -> tuple[str, bool]:
         """Return the consumer that a job belongs to, and whether a consumer of that name is known.

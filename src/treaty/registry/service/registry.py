@@ -41,6 +41,7 @@ from treaty.registry.service.calendar import upcoming
 from treaty.registry.service.channel_secrets import encrypt_plain_channels, open_box
 from treaty.registry.service.consumers import Consumers
 from treaty.registry.service.context import EVERYTHING, Context
+from treaty.registry.service.cutovers import Cutovers
 from treaty.registry.service.dependencies import Dependencies
 from treaty.registry.service.dependency_map import DependencyMap
 from treaty.registry.service.governance import Governance
@@ -68,6 +69,7 @@ class Registry(RegistryApi):
     def __init__(self, context: Context) -> None:
         self._context = context
         self.consumers = Consumers(context)
+        self.cutovers = Cutovers(context)
         self.dependency_map = DependencyMap(context)
         self.governance = Governance(context)
         self.incidents = Incidents(context)

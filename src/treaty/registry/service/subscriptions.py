@@ -25,6 +25,7 @@ from treaty.registry.service.confirmations import check_declaration, consumer_re
 from treaty.registry.service.lifecycle import head_of
 from treaty.registry.service.lifecycle_notices import ending_of
 from treaty.registry.service.policies import effective_of
+from treaty.registry.service.retired_feeds import check_retired_feeds
 from treaty.registry.store import Connection, lineage, subscriptions, versions
 from treaty.registry.store.subscriptions import Subscribed
 from treaty.registry.store.transaction import Transaction
@@ -93,6 +94,7 @@ def subscribe(
     warnings += _check_suitable(effective, subscription, lineage.layer_of(connection, line), rules)
     subscribed = _store(transaction, actor, subscription, team, previous)
     if previous is None:
+        check_retired_feeds(transaction, rules)
         _notify_of_start(transaction, subscription, members[0].teams)
         if not is_confirmed:
             _request_confirmation(transaction, actor, subscription, team)

@@ -5,6 +5,7 @@ from treaty.server.routes import (
     activity,
     consumers,
     contracts,
+    cutovers,
     data,
     dependency_map,
     first_api,
@@ -36,6 +37,7 @@ ROUTES: tuple[Routes, ...] = (
     measures.routes,
     incidents.routes,
     parallel_runs.routes,
+    cutovers.routes,
     access.routes,
     data.openapi_routes,
 )
