@@ -11,11 +11,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from treaty.errors import TreatyError
-from treaty.pipeline.layers.json_texts import LOSSLESS_JSON
 from treaty.pipeline.layers.raw import ENCODING
 from treaty.pipeline.sources.ledger import NO_FILES, Entry, FileOutcome, KnownFiles
 from treaty.pipeline.tables import Stamp
 from treaty.spark.columns import quoted_col
+from treaty.spark.json_texts import LOSSLESS_JSON
 
 
 @dataclass(frozen=True)

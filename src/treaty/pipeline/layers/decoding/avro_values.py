@@ -18,8 +18,8 @@ from pyspark.sql.avro.functions import from_avro
 from treaty.pipeline.layers.decoding.decoded_rows import DETAIL, FAILURE, PAYLOAD, Failure, byte_text
 from treaty.pipeline.layers.decoding.wire_columns import schema_id, value_after_header
 from treaty.pipeline.layers.decoding.writer_schemas import WriterSchema
-from treaty.pipeline.layers.json_texts import LOSSLESS_JSON
 from treaty.spark.columns import INTERNAL_PREFIX, evaluate_once, quoted_col
+from treaty.spark.json_texts import LOSSLESS_JSON
 
 _MARK = b"\x8f\x01treaty"
 _RECORD, _END = "record", "end"

@@ -22,9 +22,9 @@ from treaty.pipeline.layers.decoding.decoded_rows import (
     Failure,
     Operation,
 )
-from treaty.pipeline.layers.json_texts import is_complete, parse_json, record_of, without_byte_order_mark
 from treaty.pipeline.project.declarations import ChangeFeed
 from treaty.spark.columns import INTERNAL_PREFIX, bind, evaluate_once, quoted_col
+from treaty.spark.json_texts import is_complete, parse_json, record_of, without_byte_order_mark
 from treaty.spark.schema import column_name, spark_type
 
 _OPENED = f"{INTERNAL_PREFIX}opened"

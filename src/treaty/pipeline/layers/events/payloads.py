@@ -12,10 +12,10 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Field, SchemaObject
 from treaty.pipeline.layers.events.event_table import ARRIVED_AT, FILE, MODIFIED, POSITION, RAW_RUN
-from treaty.pipeline.layers.json_texts import is_complete, parse_json, record_of, without_byte_order_mark
 from treaty.pipeline.layers.raw import COLUMNS
 from treaty.pipeline.project.declarations import Files, Format, Source, ValueFormat
 from treaty.spark.columns import INTERNAL_PREFIX, MALFORMED_COLUMN, evaluate_once, quoted_col
+from treaty.spark.json_texts import is_complete, parse_json, record_of, without_byte_order_mark
 from treaty.spark.schema import column_name, lenient_type, spark_type, struct_type
 
 PAYLOAD, HEADERS = "payload", "headers"
