@@ -17,10 +17,11 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
+from treaty.events.event_times import promised_percentile
 from treaty.observability.evidence import BrokenRule
 from treaty.observability.measures import PERCENT, Bound
 from treaty.pipeline.layers.audit import Audit
-from treaty.pipeline.layers.event_time import promised_percentile, read_event_times
+from treaty.pipeline.layers.event_time import read_event_times
 from treaty.spark.columns import VIOLATIONS_COLUMN, quoted_col
 from treaty.spark.drift import columns_drift
 from treaty.spark.measures import RuleMeasure
