@@ -35,7 +35,8 @@ def read(
 
     The DataFrame has the declared fields of the subscription, masked for its purpose, and the rows that may be served
     in the region, of one published state: the newest one, or that of a run or time in `as_of`. By default the registry
-    and the catalog are those of `treaty.yaml`, the session is the active one, and keys come from the environment.
+    and the catalog are those of `treaty.yaml`, the session is the active one, and keys come from the environment. The
+    access is recorded in the log of the registry, without a number of rows.
     """
     from treaty.pipeline.tables import Tables
     from treaty.pipeline.tables.consumer_reader import ConsumerRequest, consumer_frame
@@ -52,7 +53,9 @@ def read(
 
         tables = Tables(session or _session(settings), catalog or _catalog(settings))
         request = ConsumerRequest(ReadRequest(line, as_of), find_view, find_key or key_finder(), datetime.now(UTC))
-        return consumer_frame(tables, request)
+        found = consumer_frame(tables, request)
+        opened.lineage.report_accesses([found.access])
+        return found.rows
 
 
 @contextmanager

@@ -241,3 +241,21 @@ def test_a_missing_key_is_named_and_nothing_is_read(subscribed: Treaty, monkeypa
     assert answer.code == 1
     assert answer.output == ""
     assert "set TREATY_PEOPLE_KEY" in answer.errors
+
+
+def test_reads_on_spark_and_on_the_command_line_are_in_the_access_log(subscribed: Treaty) -> None:
+    subscribed("read", "read_people", "--for", "desk", "--region", "eu", "--columns", "city")
+    read("read_people@1", consumer="models", region="eu")
+    subscribed("read", "read_people", "--for", "ads", "--region", "eu")
+
+    entries = json.loads(subscribed("consumer", "accesses", "--contract", "shop.people", "-f", "json").output)
+    listed = entries["items"] if isinstance(entries, dict) else entries
+    text = subscribed("consumer", "accesses", "--contract", "shop.people").output
+
+    assert [
+        (one["consumer"], one["decision"], one["fields"], one["rows"], one["purpose"], one["run"]) for one in listed
+    ] == [
+        ("models", "served", ["email", "city"], None, "analytics", 15),
+        ("desk", "served", ["city"], 1, "support", 15),
+    ]
+    assert [line.split()[1:] for line in text.splitlines() if line.split()[0] == "rows"] == [["not", "known"], ["1"]]

@@ -111,6 +111,10 @@ def measure(contract: str) -> dict[str, Any]:
     return {"contract": contract, "name": "freshness", "at": "2026-03-02T11:00:00Z", "value": 60}
 
 
+def access(contract: str) -> dict[str, Any]:
+    return {**reader(contract), "line": f"{contract}@1", "version": "1.0.0", "rows": 1}
+
+
 def scan(contract: str) -> dict[str, Any]:
     found = {"kind": "sql", "consumer_class": "operational_reporting", "confidence": 0.5, "reason": "its name"}
     return {"scan": contract, "reads": [{"consumer": f"scan of {contract}", "source": "raw.orders", **found}]}
@@ -314,6 +318,7 @@ TABLE = [
         MEMBERS,
         lambda _: {"field": "email", "purpose": "fraud review", "tokens": 1},
         at="/api/v1/lines/{c}@1/detokenisations",
+        absent="404",
     ),
     Asked("GET /api/v1/measures", EVERYBODY),
     Asked("GET /api/v1/measures/history", EVERYBODY, at="/api/v1/measures/history?contract={c}&name=freshness"),
@@ -331,6 +336,7 @@ TABLE = [
         "/api/v1/map/consumers?of={reader}",
     ),
     Asked("GET /api/v1/accesses", MEMBERS, at="/api/v1/accesses?contract={c}"),
+    Asked("POST /api/v1/accesses", MEMBERS, lambda contract: [access(contract)], "/api/v1/accesses?of={reader}"),
     Asked("GET /data", EVERYBODY, absent="404"),
     Asked("GET /data/{line}", EVERYBODY, at="/data/{c}@1", absent="404"),
     Asked("GET /data/{line}/{key}", EVERYBODY, at="/data/{c}@1/1", absent="404"),

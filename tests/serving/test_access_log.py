@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.serving.shop import LINE, Shop
-from treaty.errors import NotAllowed
+from treaty.errors import InvalidDocument, NotAllowed, NotFound
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
+from treaty.registry.model import AccessDecision, AccessReport
 
 PATH = "/data/shop.orders@1"
 
 
-def member_of(team: str) -> Actor:
-    return Actor(f"somebody of {team}", (Grant(Role.CONTRIBUTOR, team),), frozenset({Scope.READ}), "token")
+def member_of(team: str, scope: Scope = Scope.READ) -> Actor:
+    return Actor(f"somebody of {team}", (Grant(Role.CONTRIBUTOR, team),), frozenset({Scope.READ, scope}), "token")
 
 
 def test_who_asked_for_what_and_what_was_decided(own_shop: Shop) -> None:
@@ -98,6 +99,33 @@ def test_owners_read_the_log_of_their_contract_and_stewards_that_of_all(own_shop
         consumer.lineage.accesses(contract="shop.orders")
     with pytest.raises(NotAllowed):
         owner.lineage.accesses()
+
+
+def test_deliveries_are_reported_by_the_owners_and_reads_by_the_consumer(own_shop: Shop) -> None:
+    report = AccessReport(line=LINE, consumer="support", version="1.0.0", fields=("email",), run=3)
+    delivered = report.model_copy(update={"rows": 7, "decision": AccessDecision.DELIVERED})
+
+    own_shop.registry.acting_as(member_of("support-team", Scope.WRITE)).lineage.report_accesses([report])
+    own_shop.registry.acting_as(member_of("orders", Scope.WRITE)).lineage.report_accesses([delivered])
+    entries = own_shop.registry.lineage.accesses(contract="shop.orders").items
+    (usage,) = own_shop.registry.lineage.usage(contract="shop.orders").items
+
+    assert [(one.decision, one.actor, one.rows, one.purpose) for one in entries] == [
+        ("delivered", "somebody of orders", 7, "support"),
+        ("served", "somebody of support-team", None, "support"),
+    ]
+    assert (usage.consumer, usage.fields) == ("support", ["email"])
+
+
+def test_nobody_reports_accesses_of_other_consumers(own_shop: Shop) -> None:
+    report = AccessReport(line=LINE, consumer="support", version="1.0.0")
+
+    with pytest.raises(NotAllowed):
+        own_shop.registry.acting_as(member_of("partner-team", Scope.WRITE)).lineage.report_accesses([report])
+    with pytest.raises(NotFound, match="nobody has no subscription"):
+        own_shop.registry.lineage.report_accesses([report.model_copy(update={"consumer": "nobody"})])
+    with pytest.raises(InvalidDocument, match="send 1,000 at most"):
+        own_shop.registry.lineage.report_accesses([report] * 1_001)
 
 
 def test_the_log_over_http(own_shop: Shop) -> None:

@@ -25,6 +25,7 @@ from treaty.legacy.consumer_guess import ClassGuess
 from treaty.legacy.scanned_reads import ScannedRead
 from treaty.policy.token_rules import MAX_TOKENS_AT_ONCE
 from treaty.registry.access.actors import Role, Scope
+from treaty.registry.model import AccessDecision, AccessReport
 from treaty.registry.notices.channels import MAX_SECRET_LENGTH, MIN_SECRET_LENGTH, ChannelKind
 
 NO_NUL = r"^[^\x00]*$"
@@ -383,3 +384,25 @@ class TokenBody(RequestBody):
         description="The identity of its holder, if that is another token or an OIDC user: token:ID or ISSUER#SUBJECT.",
         examples=["https://login.example.com#a1b2"],
     )
+
+
+class AccessReportBody(RequestBody):
+    """An access to published rows that happened without the read API. It has no values of rows."""
+
+    line: ShortText = Field(examples=["users.daily_active@1"])
+    consumer: ShortText = Field(description="The consumer that got the rows.", examples=["support-desk"])
+    version: ShortText = Field(description="The contract version of the rows.", examples=["1.2.0"])
+    fields: list[ShortText] = Field(default=[], max_length=1_000, examples=[["user_id"]])
+    rows: int | None = Field(
+        default=None, ge=0, lt=2**63, description="How many rows; none if that is not known.", examples=[42]
+    )
+    run: int | None = Field(default=None, ge=0, lt=2**63, description="The run that published the rows.", examples=[7])
+    decision: AccessDecision = Field(
+        default=AccessDecision.SERVED,
+        description="`served` if the consumer has read them, `delivered` if a run wrote them for it.",
+        examples=["delivered"],
+    )
+
+    def as_report(self) -> AccessReport:
+        """Return it as the registry takes it."""
+        return AccessReport(**self.model_dump())

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 
 from treaty.errors import TreatyError, Unavailable
-from treaty.registry.service.access_log import record_accesses
 from treaty.registry.service.context import Context
+from treaty.registry.service.lineage_events import record_accesses
 from treaty.registry.store.data_accesses import DataAccess
 
 FLUSH_INTERVAL_S = 1.0

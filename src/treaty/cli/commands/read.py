@@ -141,7 +141,9 @@ def _read_for(
             return find_consumer_view(registry, registry.get(contract, version), consumer, region)
 
         request = ConsumerRequest(question, find_view, key_finder(), datetime.now(UTC))
-        return read_for_consumer(catalog, request, open_on_spark)
+        found = read_for_consumer(catalog, request, open_on_spark)
+        registry.lineage.report_accesses([found.access])
+        return found.rows
 
 
 def _print_quarantined(catalog: TableCatalog, result: TableRows, limit: int) -> None:

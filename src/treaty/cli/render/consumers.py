@@ -138,13 +138,13 @@ def render_accesses(console: Console, accesses: Sequence[DataAccessAnswer]) -> N
         title = text(access.consumer or "no consumer", style="path").append_text(
             text(f"  {access.line}", style="accent")
         )
-        is_good = access.decision == "served"
+        is_good = access.decision in ("served", "delivered")
         title.append_text(text(f"  {access.decision}", style="quiet" if is_good else "warning"))
         console.print(title)
         published = [access.version, f"run {access.run}" if access.run is not None else None]
         rows = [
             ("at", text(f"{access.at:%Y-%m-%d %H:%M:%S} UTC by {access.actor}")),
-            ("rows", text(f"{access.rows:,}")),
+            ("rows", text("not known" if access.rows is None else f"{access.rows:,}")),
             ("fields", text(", ".join(access.fields))),
             ("filters", text(", ".join(access.filters))),
             ("purpose", text(access.purpose or "")),

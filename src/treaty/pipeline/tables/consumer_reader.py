@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as spark
 
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument, NotAllowed, NotFound
 from treaty.pipeline.tables.row_texts import record_json, value_text
 from treaty.pipeline.tables.snapshots import Stamp
@@ -18,6 +19,7 @@ from treaty.pipeline.tables.table_reader import ReadRequest, SparkTables, TableR
 from treaty.pipeline.tables.view_states import view_states
 from treaty.policy import EffectiveView, FindKey
 from treaty.policy.masked_parts import columns_of
+from treaty.registry.model import AccessReport
 from treaty.spark.columns import quoted_col
 from treaty.spark.masks import apply_view, masked_type
 
@@ -42,7 +44,15 @@ class ConsumerRequest:
     now: datetime
 
 
-def read_for_consumer(catalog: TableCatalog, request: ConsumerRequest, open_on_spark: SparkTables) -> TableRows:
+@dataclass(frozen=True)
+class ConsumerRows:
+    """Rows that a consumer may read, and the entry of the access log about them."""
+
+    rows: TableRows
+    access: AccessReport
+
+
+def read_for_consumer(catalog: TableCatalog, request: ConsumerRequest, open_on_spark: SparkTables) -> ConsumerRows:
     """Read rows of a publication: declared fields, masked, and only rows that may be served."""
     publication = _find_publication(catalog, request)
     table, stamp, view = publication.table, publication.stamp, publication.view
@@ -56,10 +66,31 @@ def read_for_consumer(catalog: TableCatalog, request: ConsumerRequest, open_on_s
     else:
         kinds = _types(stored, view, names)
         rows = _stored_rows(catalog, table, stamp, view, request).select(names)
-    return _as_rows(table, stamp, kinds, rows, request.read.limit)
+    found = _as_rows(table, stamp, kinds, rows, request.read.limit)
+    return ConsumerRows(found, _access(publication, names, len(found.rows)))
 
 
-def consumer_frame(tables: Tables, request: ConsumerRequest) -> DataFrame:
+def _access(publication: _ReadPublication, names: list[str], count: int | None) -> AccessReport:
+    contract, _, version = publication.stamp.contract.rpartition(" ")
+    return AccessReport(
+        line=str(Line(contract, int(version.partition(".")[0]))),
+        consumer=publication.view.consumer,
+        version=version,
+        fields=tuple(names),
+        rows=count,
+        run=publication.stamp.run,
+    )
+
+
+@dataclass(frozen=True)
+class ConsumerFrame:
+    """Rows that a consumer may read, and the entry of the access log about them."""
+
+    rows: DataFrame
+    access: AccessReport
+
+
+def consumer_frame(tables: Tables, request: ConsumerRequest) -> ConsumerFrame:
     """Return the rows of a publication that a consumer may read as a DataFrame, as of one published state."""
     publication = _find_publication(tables.catalog, request)
     if publication.query is not None:
@@ -69,7 +100,7 @@ def consumer_frame(tables: Tables, request: ConsumerRequest) -> DataFrame:
         rows = tables.read(publication.table, publication.stamp)
         frame = apply_view(rows, publication.view, request.find_key, request.now)
     names = [name for name in _served_names(publication.view, request.read) if name in frame.columns]
-    return frame.select(*map(quoted_col, names))
+    return ConsumerFrame(frame.select(*map(quoted_col, names)), _access(publication, names, None))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from treaty.registry.model import DataAccessAnswer, LineageReceiptAnswer, Page, UsageAnswer
+from treaty.registry.model import AccessReport, DataAccessAnswer, LineageReceiptAnswer, Page, UsageAnswer
 from treaty.registry.model.page import PAGE
 
 
@@ -37,4 +37,8 @@ class LineageApi(Protocol):
         limit: int = PAGE,
     ) -> Page[DataAccessAnswer]:
         """List who asked for published rows, the newest first; without a contract, only stewards may."""
+        ...
+
+    def report_accesses(self, reports: Sequence[AccessReport]) -> int:
+        """Append up to 1,000 accesses that happened without the read API to the log; return their number."""
         ...

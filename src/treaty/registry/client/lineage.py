@@ -8,7 +8,14 @@ from typing import Any
 from treaty.registry.api import LineageApi
 from treaty.registry.client.requests import API, json_list_body
 from treaty.registry.client.transport import Transport
-from treaty.registry.model import DataAccessAnswer, LineageReceiptAnswer, Page, UsageAnswer
+from treaty.registry.model import (
+    AccessReport,
+    DataAccessAnswer,
+    LineageReceiptAnswer,
+    Page,
+    RecordedAccessesAnswer,
+    UsageAnswer,
+)
 from treaty.registry.model.page import PAGE, check_limit
 
 
@@ -55,3 +62,9 @@ class Lineage(LineageApi):
             "limit": limit,
         }
         return self._wire.get(f"{API}/accesses", Page[DataAccessAnswer], parameters)
+
+    def report_accesses(self, reports: Sequence[AccessReport]) -> int:
+        """Append up to 1,000 accesses that happened without the read API to the log; return their number."""
+        body = json_list_body([report.model_dump(mode="json") for report in reports])
+        response = self._wire.send("POST", f"{API}/accesses", body=body)
+        return self._wire.read(response, RecordedAccessesAnswer).recorded

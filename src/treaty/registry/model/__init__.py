@@ -79,15 +79,20 @@ from treaty.registry.model.operation_answers import (
 from treaty.registry.model.page import Answer, Page
 from treaty.registry.model.parallel_answers import FindingAnswer, ParallelRunAnswer
 from treaty.registry.model.usage_answers import (
+    AccessDecision,
+    AccessReport,
     BatchAnswer,
     BatchSummaryAnswer,
     DataAccessAnswer,
     FailedEventAnswer,
     LineageReceiptAnswer,
+    RecordedAccessesAnswer,
     UsageAnswer,
 )
 
 __all__ = [
+    "AccessDecision",
+    "AccessReport",
     "FindingAnswer",
     "ParallelRunAnswer",
     "ConsumerProfileAnswer",
@@ -154,6 +159,7 @@ __all__ = [
     "ReasonAnswer",
     "ServiceLevelAnswer",
     "SessionAnswer",
+    "RecordedAccessesAnswer",
     "RecordedAnswer",
     "Registration",
     "StepAnswer",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Literal
 
 from pydantic import Field
@@ -57,6 +58,36 @@ class BatchAnswer(Answer):
     failed_events: list[FailedEventAnswer] = Field(default=[])
 
 
+class AccessDecision(StrEnum):
+    """What became of rows that were read without the read API."""
+
+    SERVED = "served"
+    """Read on Spark, or with `treaty read`."""
+    DELIVERED = "delivered"
+    """Written for the consumer by a run: to a feed, a topic or a table."""
+
+
+class AccessReport(Answer):
+    """An access to published rows that happened without the read API, without values of rows."""
+
+    line: str
+    consumer: str
+    version: str
+    """The contract version of the rows."""
+    fields: tuple[str, ...] = ()
+    rows: int | None = None
+    """None if it is not known how many rows were read."""
+    run: int | None = None
+    """The run that published the rows."""
+    decision: AccessDecision = AccessDecision.SERVED
+
+
+class RecordedAccessesAnswer(Answer):
+    """How many accesses were appended to the log."""
+
+    recorded: int = Field(examples=[1])
+
+
 class DataAccessAnswer(Answer):
     """One request for published rows, without values of rows."""
 
@@ -68,11 +99,14 @@ class DataAccessAnswer(Answer):
     version: str | None = Field(default=None, description="The contract version of the rows.", examples=["1.2.0"])
     fields: list[str] = Field(default=[], examples=[["user_id", "plan"]])
     filters: list[str] = Field(default=[], description="The columns that were filtered on.", examples=[["user_id"]])
-    rows: int = Field(description="How many rows were sent.", examples=[1])
+    rows: int | None = Field(
+        description="How many rows were sent; none if that is not known, as on Spark.", examples=[1]
+    )
     purpose: str | None = Field(default=None, description="The purpose of the subscription.", examples=["support"])
     run: int | None = Field(default=None, description="The run that published the rows.", examples=[42])
     decision: str = Field(
-        description="`served`, `aborted` if the client left before the end, or why it was refused: "
+        description="`served`, `delivered` to a feed, topic or table, `aborted` if the client left before the end, or "
+        "why it was refused: "
         "`no_subscription`, `unconfirmed`, `field`, `filter`, `purpose`, `region`, `retired`.",
         examples=["served"],
     )

@@ -1,16 +1,30 @@
-"""The log of accesses to published rows, as owners and stewards read it."""
+"""The log of accesses to published rows: as owners and stewards read it, what is reported to it, and as usage."""
 
 from __future__ import annotations
 
-from treaty.errors import InvalidDocument
+import hashlib
+from collections.abc import Iterator, Sequence
+
+from treaty.contracts.versions import Line, parse_line
+from treaty.errors import InvalidDocument, NotFound
+from treaty.observability.dataset_names import TREATY_NAMESPACE, DatasetName
+from treaty.observability.lineage_reader import EventInput, EventOutput, JobName, LineageEvent
 from treaty.registry.access.permissions import Action, Resource, authorize
-from treaty.registry.model import DataAccessAnswer, Page
+from treaty.registry.model import AccessDecision, AccessReport, DataAccessAnswer, Page
 from treaty.registry.model.page import after, check_limit, page_of
 from treaty.registry.not_found import ContractNotFound
 from treaty.registry.service.context import EVERYTHING, Context
-from treaty.registry.store import Connection, data_accesses, versions
+from treaty.registry.service.data_readers import acts_for
+from treaty.registry.store import Connection, data_accesses, subscriptions, versions
 from treaty.registry.store.data_accesses import DataAccess
 from treaty.registry.store.visibility import Visibility, check_visible
+
+SERVED = AccessDecision.SERVED.value
+"""The decision of an access that gave rows, also of one whose client left before the end."""
+ABORTED = "aborted"
+ACCESS_REPORTER = "read-api"
+"""The name under which accesses are reported as observed usage."""
+MAX_REPORTS = 1_000
 
 
 def list_accesses(
@@ -60,3 +74,67 @@ def _answer(access: DataAccess) -> DataAccessAnswer:
         run=access.run,
         decision=access.decision,
     )
+
+
+def check_reports(context: Context, reports: Sequence[AccessReport]) -> list[DataAccess]:
+    """Return reported accesses as entries of the log; refuse them unless the actor may speak for the consumer."""
+    if len(reports) > MAX_REPORTS:
+        raise InvalidDocument(f"{len(reports):,} accesses at once; send {MAX_REPORTS:,} at most")
+    return [_reported(context, report, parse_line(report.line)) for report in reports]
+
+
+def _reported(context: Context, report: AccessReport, line: Line) -> DataAccess:
+    purpose = context.read_contract(line.contract, lambda connection: _purpose(connection, context, report, line))
+    return DataAccess(
+        context.now,
+        context.actor.name,
+        report.consumer,
+        line,
+        report.decision.value,
+        report.version,
+        tuple(report.fields),
+        (),
+        report.rows,
+        purpose,
+        report.run,
+    )
+
+
+def _purpose(connection: Connection, context: Context, report: AccessReport, line: Line) -> str | None:
+    """Return the purpose of a subscription that the actor may report accesses of."""
+    subscribed = next(
+        (one for one in subscriptions.subscribers(connection, line) if one.subscription.consumer == report.consumer),
+        None,
+    )
+    if subscribed is None:
+        raise NotFound(f"{report.consumer} has no subscription to {line}")
+    if not acts_for(context.actor, subscribed):
+        highest = versions.highest(connection, line.contract)
+        teams = highest.teams if highest is not None else frozenset()
+        authorize(context.actor, Action.NOTIFY, Resource("contract", line.contract, teams))
+    return subscribed.subscription.purpose
+
+
+def access_events(accesses: Sequence[DataAccess]) -> Iterator[LineageEvent]:
+    """Yield one event for each consumer, line, day and set of fields; the same event again changes nothing."""
+    seen: set[str] = set()
+    for access in accesses:
+        if access.decision not in (SERVED, ABORTED, AccessDecision.DELIVERED) or access.consumer is None:
+            continue
+        read = sorted({*access.fields, *access.filters})
+        text = "\n".join((access.consumer, str(access.line), access.at.date().isoformat(), *read))
+        identity = hashlib.sha256(f"{ACCESS_REPORTER}\n{text}".encode()).hexdigest()
+        if identity in seen:
+            continue
+        seen.add(identity)
+        dataset = DatasetName(TREATY_NAMESPACE, str(access.line))
+        used = tuple((dataset, name) for name in read)
+        yield LineageEvent(
+            identity,
+            "COMPLETE",
+            access.at,
+            None,
+            JobName(TREATY_NAMESPACE, access.consumer),
+            inputs=(EventInput((dataset,)),),
+            outputs=(EventOutput((), filters=used),),
+        )

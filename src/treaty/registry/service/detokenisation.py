@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.versions import Line
-from treaty.errors import InvalidDocument, NotAllowed
+from treaty.errors import InvalidDocument, NotAllowed, NotFound
 from treaty.policy.token_rules import MAX_TOKENS_AT_ONCE, find_token_rule
 from treaty.registry.access.actors import PER_TEAM, Actor, Grant, Role
 from treaty.registry.access.permissions import Action, Resource, authorize
@@ -43,7 +43,11 @@ def authorize_detokenisation(
         raise no_line(line)
     head = head_of(members)
     bound = effective_of(connection, context.rules, head, context.today)
-    rule = find_token_rule(bound.contract, request.field, request.purpose, bound.policies)
+    try:
+        rule = find_token_rule(bound.contract, request.field, request.purpose, bound.policies)
+    except NotFound:  # whoever may turn back no tokens of the contract does not learn its rules
+        authorize(context.actor, Action.DETOKENISE, Resource("tokens of", str(line), head.teams))
+        raise
     named = {team for role in rule.roles if (team := role.partition(":")[2])}
     authorize(context.actor, Action.DETOKENISE, Resource("tokens of", str(line), head.teams | named))
     for role in rule.roles:

@@ -20,20 +20,21 @@ from treaty.errors import InvalidDocument
 from treaty.legacy.cutover import reads_feed
 from treaty.observability.dataset_names import TREATY_NAMESPACE, DatasetName
 from treaty.observability.lineage_reader import EventOutput, LineageEvent, read_event
-from treaty.registry.access.actors import Actor
+from treaty.registry.access.actors import Actor, local_actor
 from treaty.registry.access.permissions import Action, Resource, authorize, may
 from treaty.registry.api import LineageApi
 from treaty.registry.documents import MAX_NAME_LENGTH
-from treaty.registry.model import DataAccessAnswer, LineageReceiptAnswer, Page, UsageAnswer
+from treaty.registry.model import AccessReport, DataAccessAnswer, LineageReceiptAnswer, Page, UsageAnswer
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
-from treaty.registry.service.data_accesses import list_accesses
+from treaty.registry.service.data_accesses import ACCESS_REPORTER, access_events, check_reports, list_accesses
 from treaty.registry.service.event_inbox import Requests
 from treaty.registry.service.line_lineage import declared_upstreams
 from treaty.registry.service.observed_usage import first_moment, usage_answer, usage_of
 from treaty.registry.service.retired_feeds import check_retired_feeds
 from treaty.registry.service.seen_readers import SeenReaders, Sighting
 from treaty.registry.store import Connection, datasets, legacy_feeds, lineage, observed_usage, subscriptions, versions
+from treaty.registry.store.data_accesses import DataAccess, add_accesses
 from treaty.registry.store.datasets import LineObject
 from treaty.registry.store.legacy_feeds import StoredFeed
 from treaty.registry.store.lineage import UsedFields
@@ -128,6 +129,23 @@ class Lineage(LineageApi):
     ) -> Page[DataAccessAnswer]:
         """List who asked for published rows, the newest first; without a contract, only stewards may."""
         return list_accesses(self._context, contract, consumer, decision, cursor, limit)
+
+    def report_accesses(self, reports: Sequence[AccessReport]) -> int:
+        """Append up to 1,000 accesses that happened without the read API to the log; return their number."""
+        accesses = check_reports(self._context, reports)
+        record_accesses(self._context, accesses)
+        return len(accesses)
+
+
+def record_accesses(context: Context, accesses: Sequence[DataAccess]) -> None:
+    """Append accesses to the log in one transaction, and count what was read as observed usage."""
+    if not accesses:
+        return
+    context.database.write(lambda transaction: add_accesses(transaction, accesses))
+    reporter = replace(context, actor=local_actor(ACCESS_REPORTER), asked_at=None, limited_to=None)
+    events = list(access_events(accesses))
+    for start in range(0, len(events), MAX_EVENTS):
+        Lineage(reporter).record_parsed(events[start : start + MAX_EVENTS])
 
 
 def _place(usage: UsageAnswer) -> tuple[str, str, int]:

@@ -15,6 +15,8 @@ from treaty.registry.store.transaction import Transaction, insert_into
 from treaty.registry.store.visibility import Visibility
 
 _A = data_accesses.c
+_UNKNOWN = -1
+"""How an unknown number of rows is stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ class DataAccess:
     fields: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
     """The columns that the request filters on."""
-    rows: int = 0
+    rows: int | None = 0
+    """None if it is not known how many rows were read, as on Spark."""
     purpose: str | None = None
     run: int | None = None
     seq: int = 0
@@ -48,7 +51,7 @@ def add_accesses(transaction: Transaction, accesses: Sequence[DataAccess]) -> No
             "version": access.version,
             "fields": list(access.fields),
             "filters": list(access.filters),
-            "rows": access.rows,
+            "rows": _UNKNOWN if access.rows is None else access.rows,
             "purpose": access.purpose,
             "run": access.run,
             "decision": access.decision,
@@ -90,7 +93,7 @@ def _access(row: Row[Any]) -> DataAccess:
         row.version,
         tuple(row.fields),
         tuple(row.filters),
-        row.rows,
+        None if row.rows == _UNKNOWN else row.rows,
         row.purpose,
         row.run,
         row.seq,

@@ -7,7 +7,7 @@ import zlib
 from typing import Annotated, Any
 
 import jiter
-from fastapi import Query, Request
+from fastapi import Body, Query, Request
 from fastapi.responses import Response
 
 from treaty.errors import InvalidDocument
@@ -20,17 +20,21 @@ from treaty.registry.model import (
     FailedEventAnswer,
     LineageReceiptAnswer,
     Page,
+    RecordedAccessesAnswer,
     UsageAnswer,
 )
 from treaty.registry.model.page import PAGE
+from treaty.registry.service.data_accesses import MAX_REPORTS
 from treaty.registry.service.lineage_events import MAX_EVENTS
 from treaty.server.content_negotiation import JSON
 from treaty.server.errors import API
 from treaty.server.request_documents import INLINE_JSON_BYTES, work_on_document
+from treaty.server.request_models import AccessReportBody
 from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes, writer_registry
 
 routes = Routes("lineage", API)
 Word = Annotated[str | None, Query(max_length=256)]
+Reports = Annotated[list[AccessReportBody], Body(max_length=MAX_REPORTS)]
 
 MAX_DECOMPRESSED_BYTES = 16_000_000
 """Events with a query plan, as the listener of Spark sends them, compress well."""
@@ -123,6 +127,15 @@ def list_accesses(
     return registry.lineage.accesses(
         contract=contract, consumer=consumer, decision=decision, cursor=cursor, limit=limit
     )
+
+
+@routes.post("/accesses", Action.NOTIFY, (404,), status_code=201)
+def report_accesses(registry: CallerRegistry, body: Reports) -> RecordedAccessesAnswer:
+    """Record accesses to published rows that happened without the read API: reads on Spark, and deliveries of runs.
+
+    The caller is of the team of the consumer, or of one that owns the contract.
+    """
+    return RecordedAccessesAnswer(recorded=registry.lineage.report_accesses([one.as_report() for one in body]))
 
 
 def _check_count(events: list[Any]) -> None:
