@@ -273,6 +273,7 @@ def offline_plan(opened: OpenedProject) -> Plan:
 
 def live_plan(opened: OpenedProject) -> Plan:
     """Plan with the current tables and the new files in the sources, without Spark."""
+    from treaty.cli.consumer_views import consumer_views
     from treaty.pipeline.plan import plan
     from treaty.pipeline.tables.view_states import view_states
 
@@ -285,7 +286,14 @@ def live_plan(opened: OpenedProject) -> Plan:
     foreign = [
         Finding("foreign-write", Severity.ERROR, text) for table in names if (text := catalog.foreign_write(table))
     ]
-    live = plan(opened.project, opened.contracts.by_line, states, news.arriving, datetime.now(UTC))
+    live = plan(
+        opened.project,
+        opened.contracts.by_line,
+        states,
+        news.arriving,
+        datetime.now(UTC),
+        None if opened.registry is None else consumer_views(opened.registry),
+    )
     legacy = tuple(_inspect_legacy_feeds(opened.project, catalog))
     return replace(live, problems=(*live.problems, *foreign, *news.problems, *legacy, *opened.contracts.findings))
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from treaty.cli.consumer_views import consumer_views
 from treaty.cli.registry_connection import IfMissing, is_server_address, open_local_registry
 
 if TYPE_CHECKING:
-    from treaty.cli.pipeline_project import OpenedProject
+    from treaty.cli.pipeline_project import OpenedProject, RegistryOpener
     from treaty.pipeline.project.declarations import Topic
     from treaty.pipeline.sinks import SinkEnvironment
     from treaty.pipeline.sinks.topic.delivery import RegisteredSchema, RegisterSchema
+    from treaty.registry.model import AccessReport
     from treaty.schema_registry.endpoints import LocalRegistry, RemoteRegistry
     from treaty.schema_registry.model import ParsedSchema
     from treaty.settings import Settings
@@ -23,8 +25,28 @@ if TYPE_CHECKING:
 def sink_environment(opened: OpenedProject) -> SinkEnvironment:
     """Return the environment of the sinks of a project."""
     from treaty.pipeline.sinks import SinkEnvironment
+    from treaty.policy.key_files import key_finder
 
-    return SinkEnvironment(os.environ, schema_registrar(opened.settings))
+    registered, find_key = schema_registrar(opened.settings), key_finder()
+    if opened.registry is None:
+        return SinkEnvironment(os.environ, registered, find_key=find_key)
+    return SinkEnvironment(
+        os.environ,
+        registered,
+        find_view=consumer_views(opened.registry),
+        find_key=find_key,
+        record_accesses=access_recorder(opened.registry),
+    )
+
+
+def access_recorder(open_registry: RegistryOpener) -> Callable[[Sequence[AccessReport]], None]:
+    """Return what appends accesses to the log of the registry."""
+
+    def record(reports: Sequence[AccessReport]) -> None:
+        with open_registry() as registry:
+            registry.lineage.report_accesses(reports)
+
+    return record
 
 
 def schema_registrar(settings: Settings) -> RegisterSchema:

@@ -6,11 +6,11 @@ inherits and cannot weaken it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from treaty.contracts.data_policies import ANYWHERE, PERSONAL, DataPolicy, Granularity, Mask, MaskMethod, MaskRule
 from treaty.contracts.model import Contract, Field, SchemaObject
@@ -156,6 +156,10 @@ class EffectiveView:
         """Return the view of the field at a path, or None if there is none without fields inside."""
         wanted = parse_path(path) if isinstance(path, str) else path
         return next((field for field in self.fields if field.path.steps == wanted.steps), None)
+
+
+FindConsumerView: TypeAlias = Callable[[Contract, str, str | None], EffectiveView]
+"""Returns what a consumer may read of a contract in a region; raises NotFound without a subscription."""
 
 
 @dataclass(frozen=True, slots=True)

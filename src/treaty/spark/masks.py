@@ -6,8 +6,8 @@ everywhere else. These functions need Treaty on the executors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -24,6 +24,7 @@ from treaty.spark.columns import all_of, quoted_col
 
 _NUMBERS = (spark.IntegralType, spark.FractionalType)
 _LIMIT = 2**62
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def apply_view(frame: DataFrame, view: EffectiveView, find_key: FindKey, now: datetime) -> DataFrame:
@@ -35,25 +36,46 @@ def apply_view(frame: DataFrame, view: EffectiveView, find_key: FindKey, now: da
 
 def filter_rows(frame: DataFrame, view: EffectiveView, now: datetime) -> DataFrame:
     """Return the rows that may be served: those of allowed regions that are not too old."""
+    conditions = row_conditions(frame.schema, view, str(_micros(now)))
+    return frame.where(all_of([F.expr(condition) for condition in conditions])) if conditions else frame
+
+
+def row_conditions(have: spark.StructType, view: EffectiveView, now: str) -> list[str]:
+    """Return the conditions of the rows that may be served, as SQL; `now` is SQL for microseconds since 1970."""
     if view.refusal is not None:
-        return frame.where(F.lit(False))
-    conditions = [_in_region(frame, rule.column, rule.values) for rule in view.regions]
-    conditions += [_is_recent(frame, rule.column, now - rule.keep) for rule in view.retention]
-    return frame.where(all_of(conditions)) if conditions else frame
+        return ["FALSE"]
+    regions = [_in_region(have, rule.column, rule.values) for rule in view.regions]
+    ages = [f"{_age_column(have, rule.column)} >= {now} - {_micros_of(rule.keep)}" for rule in view.retention]
+    return regions + ages
 
 
-def _in_region(frame: DataFrame, column: str, values: Iterable[str]) -> Column:
-    allowed = list(values)
-    if column not in frame.columns or not allowed:
-        return F.lit(False)
-    return quoted_col(column).cast("string").isin(allowed)
+def first_expiry(frame: DataFrame, view: EffectiveView) -> Column | None:
+    """Return the moment at which the first of some rows may no longer be served, in microseconds since 1970.
+
+    It is an aggregate; None if rows do not expire.
+    """
+    ends = [f"{_age_column(frame.schema, rule.column)} + {_micros_of(rule.keep)}" for rule in view.retention]
+    return F.min(F.expr(f"least({', '.join(ends)}, CAST(NULL AS BIGINT))")) if ends else None
 
 
-def _is_recent(frame: DataFrame, column: str, oldest: datetime) -> Column:
-    if column not in frame.columns:
-        return F.lit(False)
-    micros = _epoch_micros(quote_identifier(column), frame.schema[column].dataType)
-    return F.lit(False) if micros is None else F.expr(micros) >= F.lit(int(oldest.timestamp() * 1_000_000))
+def _in_region(have: spark.StructType, column: str, values: Sequence[str]) -> str:
+    if column not in have.names or not values:
+        return "FALSE"
+    return f"CAST({quote_identifier(column)} AS STRING) IN ({', '.join(map(quote_string, values))})"
+
+
+def _age_column(have: spark.StructType, column: str) -> str:
+    """Return the time of a row in microseconds since 1970; null, so that the row is not served, if it has none."""
+    micros = _epoch_micros(quote_identifier(column), have[column].dataType) if column in have.names else None
+    return micros or "CAST(NULL AS BIGINT)"
+
+
+def _micros(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def _micros_of(duration: timedelta) -> int:
+    return duration // timedelta(microseconds=1)
 
 
 def _epoch_micros(value: str, kind: spark.DataType) -> str | None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tests.pipeline.projects import laid_out
-from treaty.pipeline.project import declaration_readers, read_project, reconciliation_reader
+from treaty.pipeline.project import declaration_readers, delivery_reader, read_project, reconciliation_reader
 from treaty.pipeline.project.declarations import Format, OnConflict, ReasonClass
 
 REFERENCE = (Path(__file__).parents[3] / "docs" / "pipeline.md").read_text(encoding="utf-8")
@@ -22,7 +22,8 @@ KEYS = {
     *reconciliation_reader.ASSERTION_KEYS,
     *reconciliation_reader.ATTRIBUTE_KEYS,
     *declaration_readers.PUBLICATION_KEYS,
-    *declaration_readers.FEED_KEYS,
+    *delivery_reader.FEED_KEYS,
+    *delivery_reader.DELIVERY_KEYS,
     *OnConflict,
     *ReasonClass,
     *Format,

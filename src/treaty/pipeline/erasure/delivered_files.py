@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from treaty.pipeline.erasure.erasure import DeliveredFile
@@ -21,18 +21,24 @@ def delivered_files(
     files: list[DeliveredFile] = []
     for step in steps:
         declared = step.declared
-        if not isinstance(declared, Publication) or declared.feed is None:
+        if not isinstance(declared, Publication):
             continue
-        folder = FeedFolder.of(declared.feed, declared.table)
-        is_searchable = declared.feed.format in _TEXT_FORMATS and declared.name in columns
-        for run in folder.runs():
-            if run >= before_run:
-                continue
-            for path in sorted(folder.of_run(run).iterdir()):
-                contains = _contains(path, values) if is_searchable else None
-                if path.name != MANIFEST and contains is not False:
-                    files.append(DeliveredFile(str(path), contains))
+        own = (delivery.own_feed for delivery in declared.deliveries)
+        for feed in filter(None, (declared.feed, *own)):
+            searched = values if feed.format in _TEXT_FORMATS and declared.name in columns else None
+            files += _files_of(FeedFolder.of(feed, declared.table), searched, before_run)
     return tuple(files)
+
+
+def _files_of(folder: FeedFolder, values: Mapping[str, str] | None, before_run: int) -> Iterator[DeliveredFile]:
+    """Yield the files of earlier deliveries; without values to search for, they may all contain the key."""
+    for run in folder.runs():
+        if run >= before_run:
+            continue
+        for path in sorted(folder.of_run(run).iterdir()):
+            contains = None if values is None else _contains(path, values)
+            if path.name != MANIFEST and contains is not False:
+                yield DeliveredFile(str(path), contains)
 
 
 def _contains(path: Path, values: Mapping[str, str]) -> bool | None:

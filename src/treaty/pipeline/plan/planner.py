@@ -10,6 +10,7 @@ from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.contracts.versions import Line
 from treaty.errors import NotFound
+from treaty.pipeline.plan.delivery_checks import find_delivery_problems, find_refused_deliveries
 from treaty.pipeline.plan.legacy_feeds import find_feed_problems
 from treaty.pipeline.plan.reasons import PlannedStep, plan_step
 from treaty.pipeline.plan.reconciliation_builder import reconciliation_step
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from treaty.pipeline.tables import Stamp
+    from treaty.policy import FindConsumerView
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,13 @@ def plan(
     states: Mapping[str, Stamp | None] | None = None,
     arriving: Mapping[str, str | None] | None = None,
     now: datetime | None = None,
+    find_view: FindConsumerView | None = None,
 ) -> Plan:
     """Plan a project.
 
     `states` are the published stamps of the tables, `arriving` describes what is new in each source, `now` decides
-    whether delayed rows have become visible. Without them the plan does not know which steps would run.
+    whether delayed rows have become visible. Without them the plan does not know which steps would run. `find_view`
+    finds what consumers may read; without it, deliveries to them are not checked against the registry.
     """
     context = PlanContext(project, contracts)
     context.problems += check_project_status(project, contracts)
@@ -88,6 +92,9 @@ def plan(
         planned_step = plan_step(step, states, arriving, running, now)
         planned.append(planned_step)
         running += [step.table] if planned_step.would_run else []
+    context.problems += find_delivery_problems(project)
+    if find_view is not None:
+        context.problems += find_refused_deliveries(project, contracts, find_view)
     problems = sorted(dict.fromkeys(context.problems), key=_by_place)
     return Plan(project, tuple(planned), tuple(problems), lineage)
 

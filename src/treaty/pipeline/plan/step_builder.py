@@ -131,7 +131,7 @@ class PlanContext:
 
 _LOCATION_KEYS = frozenset({"pattern", "url", "table", "column", "user"})
 """Keys that say where a source is and do not change the meaning of its rows."""
-_SENDING_KEYS = frozenset({"topic"})
+_SENDING_KEYS = frozenset({"topic", "deliveries"})
 """Keys that say where rows are sent and do not change the rows of the table."""
 BuiltStep = tuple[Step, Lineage]
 

@@ -28,6 +28,7 @@ from treaty.pipeline.project.declarations import (
     Source,
     ValueFormat,
 )
+from treaty.pipeline.project.delivery_reader import FEED_HINT, read_deliveries, read_feed
 from treaty.pipeline.project.document import (
     NAME_HINT,
     Document,
@@ -250,14 +251,13 @@ def _deletion_mark(entry: MappingReader) -> str | None:
     return inner.required_text("mark", _ON_DELETE_HINT) or None
 
 
-PUBLICATION_KEYS = ("name", "contract", "from", "sql", "redact", "delay", "as", "feed", "topic", "table", "serve")
+PUBLICATION_KEYS = (
+    *("name", "contract", "from", "sql", "redact", "delay", "as", "feed", "topic", "table", "serve"),
+    "for",
+)
 DELAY_KEYS = ("by", "for")
 SERVE_KEYS = ("filters",)
-FEED_KEYS = ("folder", "format", "files")
-FEED_FORMATS = (Format.CSV, Format.JSONL, Format.PARQUET)
-MAX_FEED_FILES = 10_000
 _REDACTIONS = {redaction.value: redaction for redaction in (Redaction.HASH, Redaction.NULL)}
-_FEED_HINT = "write it like feed: {folder: feeds/partner, format: csv}"
 _SERVE_HINT = "write it like serve: true, or serve: {filters: [order_date]}"
 _DELAY_HINT = "write it like delay: {by: recognized_at, for: 24 h}"
 _REDACT_HINT = 'write it like redact: {customer_id: hash, city: null, country: "withheld"}'
@@ -287,6 +287,7 @@ def read_publication(document: Document) -> Publication:
         feed=_feed(document, form),
         topic=read_topic(document, form, line),
         served=_served(entry),
+        deliveries=read_deliveries(document, line),
         at=document.at,
     )
 
@@ -348,19 +349,11 @@ def _feed(document: Document, form: Form) -> Feed | None:
     entry = document.entry
     if "feed" not in entry:
         if form is Form.FEED:
-            entry.report("as: feed requires feed:, the folder and format of the files", _FEED_HINT, "as")
+            entry.report("as: feed requires feed:, the folder and format of the files", FEED_HINT, "as")
         return None
     if form is not Form.FEED and ("as" not in entry or entry.data["as"] in tuple(Form)):
         entry.report(f"feed has no effect on a {form}", "add as: feed, or remove it", "feed")
-    inner = entry.inner("feed", _FEED_HINT)
-    if inner is None:
-        return None
-    inner.allow_only(FEED_KEYS)
-    folder = inner.required_text("folder", "name the folder to write the files to")
-    if "format" not in inner:
-        inner.report("feed.format is missing", f"add format: {' | '.join(FEED_FORMATS)}")
-    kind = inner.choice("format", FEED_FORMATS) or Format.JSONL
-    return Feed(resolve_path(document.folder, folder), kind, _file_count(inner))
+    return read_feed(entry, document.folder)
 
 
 def _served(entry: MappingReader) -> Served | None:
@@ -373,15 +366,3 @@ def _served(entry: MappingReader) -> Served | None:
         return None
     inner.allow_only(SERVE_KEYS)
     return Served(inner.texts("filters"))
-
-
-def _file_count(inner: MappingReader) -> int:
-    given = inner.data.get("files", 1)
-    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= MAX_FEED_FILES:
-        inner.report(
-            f"feed.files must be an integer from 1 to {MAX_FEED_FILES:,}, not {abbreviate(given)}",
-            "write files: 1",
-            "files",
-        )
-        return 1
-    return given

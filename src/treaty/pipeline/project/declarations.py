@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -330,6 +331,49 @@ class Served:
 
 
 @dataclass(frozen=True)
+class ConsumerDelivery:
+    """What a publication delivers to one consumer: the fields, masks and rows that the consumer may read."""
+
+    consumer: str
+    region: str | None = None
+    """Where the rows are read; without one, no rows are delivered under a residency rule."""
+    feed: Feed | None = None
+    topic: Topic | None = None
+    table: str | None = None
+    """The name of a generated table in the namespace of the consumer."""
+    view: str | None = None
+    """The name of a generated view in the namespace of the consumer."""
+    at: str = ""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the consumer: its name with `_` for other characters than letters and digits."""
+        return consumer_namespace(self.consumer)
+
+    def own_table(self, publication: str) -> str | None:
+        """Return the table with the rows of the consumer; a topic is sent from it too."""
+        if self.table is None and self.topic is None:
+            return None
+        return f"{self.namespace}.{self.table or publication}"
+
+    @property
+    def own_view(self) -> str | None:
+        """The view with the rows of the consumer."""
+        return None if self.view is None else f"{self.namespace}.{self.view}"
+
+    @property
+    def own_feed(self) -> Feed | None:
+        """The feed in a folder of its own."""
+        return None if self.feed is None else replace(self.feed, folder=f"{self.feed.folder}/{self.namespace}")
+
+
+def consumer_namespace(consumer: str) -> str:
+    """Return the namespace of the tables that are generated for a consumer."""
+    name = re.sub(r"[^A-Za-z0-9_]", "_", consumer).lower()
+    return name if name[:1].isalpha() else f"c_{name}"
+
+
+@dataclass(frozen=True)
 class Publication:
     """A consumer contract and how its rows are served."""
 
@@ -345,7 +389,14 @@ class Publication:
     feed: Feed | None = None
     topic: Topic | None = None
     served: Served | None = None
+    deliveries: tuple[ConsumerDelivery, ...] = ()
     at: str = ""
+
+    @property
+    def generated_tables(self) -> tuple[str, ...]:
+        """The tables that are generated for its consumers."""
+        tables = (delivery.own_table(self.table) for delivery in self.deliveries)
+        return tuple(table for table in tables if table is not None)
 
 
 Declared = Source | Product | Reconciliation | Publication

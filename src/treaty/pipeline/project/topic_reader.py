@@ -42,12 +42,17 @@ def read_topic(document: Document, form: Form, line: Line) -> Topic | None:
         return None
     if form is not Form.TOPIC and ("as" not in entry or entry.data["as"] in tuple(Form)):
         entry.report(f"topic has no effect on a {form}", "add as: topic, or remove it", "topic")
+    return read_topic_settings(entry, default_topic_name(line))
+
+
+def read_topic_settings(entry: MappingReader, default_name: str) -> Topic | None:
+    """Read the settings below `topic:`."""
     inner = entry.inner("topic", _HINT)
     if inner is None:
         return None
     inner.allow_only(TOPIC_KEYS)
     return Topic(
-        name=_topic_name(inner, line),
+        name=_topic_name(inner, default_name),
         bootstrap=read_bootstrap(inner),
         value=inner.choice("value", tuple(ValueFormat)) or ValueFormat.JSON,
         records=inner.choice("records", tuple(Records)),
@@ -58,9 +63,9 @@ def read_topic(document: Document, form: Form, line: Line) -> Topic | None:
     )
 
 
-def _topic_name(inner: MappingReader, line: Line) -> str:
-    name = inner.text("name") or default_topic_name(line)
-    if line.contract and not _NAME.fullmatch(name):
+def _topic_name(inner: MappingReader, default_name: str) -> str:
+    name = inner.text("name") or default_name
+    if not default_name.startswith(".") and not _NAME.fullmatch(name):
         hint = _NAME_HINT if "name" in inner else f"{_NAME_HINT}; add topic.name, since the contract id is not one"
         inner.report(f"{name!r} is not a valid topic name", hint, "name")
     return name

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -37,7 +38,8 @@ from treaty.pipeline.run.step_context import Phase, StepContext
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.run.template import BranchStep, LayerStep
 from treaty.pipeline.sinks import SINKS, Consignment, Published
-from treaty.pipeline.tables import CURRENT_OUTCOMES, OUTCOME, Staged, table_properties, with_comments
+from treaty.pipeline.sinks.consumer_delivery import PublishedRows, deliver_to_consumer
+from treaty.pipeline.tables import CURRENT_OUTCOMES, OUTCOME, Staged, Stamp, table_properties, with_comments
 from treaty.pipeline.tables.ddl import create_view, view_stamp
 from treaty.pipeline.tables.layout import point_read_layout
 from treaty.pipeline.tables.view_states import record_view_state, view_states
@@ -119,11 +121,43 @@ class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
         return Counts(published=self.checked_rows - self.bad_rows, quarantined=self.bad_rows)
 
     def deliver(self, summary: StepSummary) -> StepSummary:
-        """Deliver the published table to the publication's sink, unless this run was delivered before."""
-        sink = SINKS.get(self.declared.form)
+        """Deliver the published table to the publication's sink and consumers, unless they have these rows already."""
         stamp = self.current_run.stamp(self.table)
-        if sink is None or stamp is None or not summary.outcome.is_good:
+        if stamp is None or not summary.outcome.is_good:
             return summary
+        delivered: list[str] = []
+        problems: list[str] = []
+        for deliver in self._deliveries(stamp):
+            try:
+                delivered += deliver()
+            except TreatyError as error:  # the rows stay published, and the next run delivers them
+                problems += str(error).splitlines()
+        remarks = (*summary.remarks, *delivered)
+        if problems:
+            return replace(summary, outcome=Outcome.FAILED, reasons=tuple(problems), remarks=remarks)
+        if not delivered:
+            return summary
+        return replace(summary, outcome=Outcome.DONE, why=summary.why or "not delivered yet", remarks=remarks)
+
+    def _deliveries(self, stamp: Stamp) -> Iterator[Callable[[], tuple[str, ...]]]:
+        """Yield what delivers the published rows; each returns what it delivered."""
+        if self.declared.form in SINKS:
+            yield lambda: self._deliver_to_sink(stamp)
+        rows = PublishedRows(
+            self.declared,
+            self.contract,
+            self.table,
+            stamp,
+            self.current_run.project.name,
+            self.current_run.number,
+            self.current_run.now,
+            self.tables,
+            self.current_run.sinks,
+        )
+        for delivery in self.declared.deliveries:
+            yield partial(deliver_to_consumer, rows, delivery)
+
+    def _deliver_to_sink(self, stamp: Stamp) -> tuple[str, ...]:
         run = self.current_run
         published = Published(
             self.declared,
@@ -135,14 +169,8 @@ class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
             lambda: self.tables.read(self.table, stamp),
             run.sinks,
         )
-        try:
-            remark = sink(published)
-        except TreatyError as error:  # the rows stay published, and the next run delivers them
-            return replace(summary, outcome=Outcome.FAILED, reasons=tuple(str(error).splitlines()))
-        if remark is None:
-            return summary
-        reason = summary.why or "not delivered yet"
-        return replace(summary, outcome=Outcome.DONE, why=reason, remarks=(*summary.remarks, remark))
+        remark = SINKS[self.declared.form](published)
+        return () if remark is None else (remark,)
 
     @property
     def _key(self) -> tuple[str, ...]:

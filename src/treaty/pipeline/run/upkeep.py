@@ -63,6 +63,8 @@ def tables_of_step(step: Step) -> tuple[str, ...]:
         return (step.table, ARRIVALS_LEDGER)
     if step.layer is Layer.RECONCILIATION:
         return (step.table, exceptions_table(step.name), acceptances_table(step.name))
+    if isinstance(step.declared, Publication):
+        return (step.table, *step.declared.generated_tables)
     return (step.table,)
 
 

@@ -8,7 +8,7 @@ published rows as Kafka records; see `treaty.pipeline.sinks.topic.delivery`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,9 +19,16 @@ from treaty.pipeline.project.declarations import Form, Publication
 from treaty.pipeline.sinks.feed_delivery import Consignment, Delivery, deliver_feed, find_delivery
 from treaty.pipeline.sinks.feed_folder import Content, DataFile, FeedFolder, Manifest
 from treaty.pipeline.tables import Stamp, TableCatalog
+from treaty.policy import FindConsumerView, FindKey
+from treaty.policy.key_files import key_finder
+from treaty.registry.model import AccessReport
 
 if TYPE_CHECKING:
-    from treaty.pipeline.sinks.topic.delivery import RegisterSchema
+    from treaty.pipeline.sinks.topic.delivery import RegisterSchema, Sent
+
+
+def _record_nothing(reports: Sequence[AccessReport]) -> None:
+    """Record no accesses."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,12 @@ class SinkEnvironment:
     """Registers the schemas of topics; None if there is no registry."""
     topics: dict[str, Any] = field(default_factory=dict)
     """The topics that this process sends to; their producers stay open for later runs."""
+    find_view: FindConsumerView | None = None
+    """Finds what a consumer may read; None if there is no registry."""
+    find_key: FindKey = field(default_factory=key_finder)
+    """Finds the keys of masks."""
+    record_accesses: Callable[[Sequence[AccessReport]], None] = _record_nothing
+    """Records what was delivered to consumers in the access log."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +75,8 @@ def _deliver_feed(published: Published) -> str | None:
     return f"delivered {delivery.manifest.rows:,} rows to {delivery.folder}" if delivery.is_new else None
 
 
-def _send_to_topic(published: Published) -> str | None:
+def send_topic(published: Published) -> Sent | None:
+    """Send the changes of a published table to the topic of its publication; None if there is nothing to send."""
     try:
         from treaty.pipeline.sinks.topic.delivery import TopicDelivery, register_nothing, send_changes
     except ModuleNotFoundError as error:
@@ -79,7 +93,11 @@ def _send_to_topic(published: Published) -> str | None:
         published.environment.variables,
         published.environment.register_schema or register_nothing,
     )
-    sent = send_changes(delivery, published.environment.topics)
+    return send_changes(delivery, published.environment.topics)
+
+
+def _send_to_topic(published: Published) -> str | None:
+    sent = send_topic(published)
     if sent is None:
         return None
     return f"sent {sent.records:,} record{'' if sent.records == 1 else 's'} to the topic {sent.topic}"
@@ -100,4 +118,6 @@ __all__ = [
     "Sink",
     "SinkEnvironment",
     "deliver_feed",
+    "find_delivery",
+    "send_topic",
 ]
