@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +42,12 @@ def test_every_check_has_a_page_and_a_group() -> None:
     assert list(CHECKS) == list(CheckId)
     assert {check.group for check in CHECKS.values()} == set(Group)
     assert all(check.page.endswith(".") and len(check.title) < 80 for check in CHECKS.values())
+
+
+def test_the_page_on_events_lists_every_check() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "events.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"^\| `([a-z]+\.[a-z_]+)` \|", page, re.MULTILINE) == [check.value for check in CHECKS]
 
 
 def test_the_life_cycle_has_the_same_ids_as_its_violations() -> None:

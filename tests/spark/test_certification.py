@@ -16,7 +16,7 @@ from treaty.errors import InvalidDocument, NotFound
 from treaty.events.certification import Certification, CoverageKind, Outcome
 from treaty.events.checks import CheckId
 from treaty.spark.certification import certify
-from treaty.spark.event_records import Records, read_capture, read_record_files
+from treaty.spark.event_records import Transport, read_capture, read_record_files
 
 NOW = datetime(2026, 11, 19, 8, 0, tzinfo=UTC)
 HEAD = [
@@ -104,7 +104,7 @@ def write(path: Path, records: Iterable[Any]) -> str:
 
 
 def certified(spark: SparkSession, path: Path, records: Iterable[Any], contracts: list[Contract]) -> Certification:
-    return certify(read_record_files(spark, write(path, records)), contracts, "native", NOW)
+    return certify(read_record_files(spark, write(path, records), Transport(str(path))), contracts, "native", NOW)
 
 
 def test_a_publisher_that_keeps_its_contracts_is_certified(spark: SparkSession, tmp_path: Path) -> None:
@@ -235,9 +235,9 @@ def test_arrivals_partitions_and_single_delivery_are_checked_if_the_transport_te
     captured[1]["payload"] = captured[0]["payload"]
     captured.append(captured[3] | {"payload": json.dumps(one | {"classId": "a", "eventSequence": 2}), "partition": "1"})
     path = write(tmp_path / "captured.json", captured)
-    plain = Records(spark.range(0), "topic classes", has_arrival_times=True, has_partitions=True)
+    topic = Transport("topic classes", has_arrival_times=True, has_partitions=True)
 
-    found = certify(read_capture(spark, path, plain), [contract], "native", NOW)
+    found = certify(read_capture(spark, path, topic), [contract], "native", NOW)
 
     assert {result.id for result in found.failures} == {
         CheckId.DUPLICATES,

@@ -15,7 +15,7 @@ from treaty.cli.render.plain_text import printable_lines
 from treaty.errors import InvalidDocument, NoContract, Refused, TreatyError
 
 PANELS = {
-    "Contracts": ("init", "infer", "lint", "diff", "check", "convert", "explain", "test"),
+    "Contracts": ("init", "infer", "lint", "diff", "check", "convert", "explain", "test", "certify"),
     "Pipeline": ("plan", "run", "replay", "monitor", "read", "quarantine", "exceptions", "maintain", "erase"),
     "Registry": (
         "register",

@@ -212,11 +212,13 @@ def certify(records: Records, contracts: Sequence[Contract], publisher: str, cer
     """Check the records of a publisher against the contracts of its event types."""
     streams = {contract.id: stream for stream in streams_of(contracts).values() for contract in stream.contracts}
     targets = [
-        CheckTarget(contract, streams.get(contract.id), records.has_arrival_times, records.has_partitions)
+        CheckTarget(
+            contract, streams.get(contract.id), records.transport.has_arrival_times, records.transport.has_partitions
+        )
         for contract in contracts
     ]
     typed = typed_records(records, contracts)
-    with explain_errors(records.source):
+    with explain_errors(records.transport.source):
         found = survey(typed)
         refuse_without_events(found, records, contracts)
         by_code = {one.code: one for one in found if one.code is not None}
@@ -268,7 +270,7 @@ def _key_groups(types: Sequence[CheckedEvents]) -> Iterator[_KeyGroup]:
             stream,
             is_counted=all(_is_counted(one) for one in members),
             single=single,
-            has_partitions=members[0].records.has_partitions,
+            has_partitions=members[0].records.transport.has_partitions,
         )
         yield _KeyGroup(tuple(members), rules)
 
@@ -313,13 +315,13 @@ def _evidence(
     first = [row["first_at"] for row in sums if row["first_at"] is not None]
     last = [row["last_at"] for row in sums if row["last_at"] is not None]
     return Evidence(
-        records.source,
+        records.transport.source,
         sum(one.records for one in found),
         sum(row["keys"] for row in sums),
         sum(row["duplicates"] or 0 for row in sums),
         _EPOCH + timedelta(microseconds=min(first)) if first else None,
         _EPOCH + timedelta(microseconds=max(last)) if last else None,
-        records.bounded_by,
+        records.transport.bounded_by,
     )
 
 

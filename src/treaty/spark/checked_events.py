@@ -103,8 +103,11 @@ class CheckedEvents:
         names = _name_key(self.typed)
         refuse_ambiguous_names(structure, names)
         merged = merge_declared(self.schema.fields, structure, names)
-        if self.records.type_field is not None and self.records.type_field not in self.columns.values():
-            merged = spark.StructType([one for one in merged if one.name != self.records.type_field])
+        if (
+            self.records.transport.type_field is not None
+            and self.records.transport.type_field not in self.columns.values()
+        ):
+            merged = spark.StructType([one for one in merged if one.name != self.records.transport.type_field])
         own = self.typed.where(F.col(CODE) == F.lit(self.code))
         parsed = own.withColumn("_parsed", evaluate_once(parse_json(F.col(PAYLOAD), merged)))
         complete = is_complete(F.col("_parsed"))
@@ -225,7 +228,7 @@ class CheckedEvents:
         arrived = F.coalesce(F.col(ARRIVED_AT), F.lit(self.now))
         lag = F.unix_micros(arrived) - F.unix_micros(self._event_time)
         yield CheckId.CLOCK, lag < F.lit(-CLOCK_TOLERANCE_S * 1_000_000)
-        if self.promised_seconds is not None and self.records.has_arrival_times:
+        if self.promised_seconds is not None and self.records.transport.has_arrival_times:
             yield CheckId.LATENCY, lag > F.lit(int(self.promised_seconds * 1_000_000))
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -35,10 +35,9 @@ _MAX_SHOWN_TYPES = 5
 
 
 @dataclass(frozen=True)
-class Records:
-    """The records of a publisher, and what their transport says about them."""
+class Transport:
+    """Where records come from, how they name their type, and what their transport says about them."""
 
-    frame: DataFrame
     source: str
     type_field: str | None = None
     has_arrival_times: bool = False
@@ -46,17 +45,25 @@ class Records:
     bounded_by: str | None = None
 
 
-def read_record_files(session: SparkSession, path: str, type_field: str | None = None) -> Records:
+@dataclass(frozen=True)
+class Records:
+    """The records of a publisher."""
+
+    frame: DataFrame
+    transport: Transport
+
+
+def read_record_files(session: SparkSession, path: str, transport: Transport) -> Records:
     """Return the lines of JSON files as records; files arrive in the order of their names."""
     files = list_files(session, Files(path, DataFormat.JSON_LINES))
     with explain_errors(path):
         lines = session.read.text(files.path)
     frame = _with_arrival(lines, without_byte_order_mark(F.col("value")).alias(PAYLOAD), *_untransported())
-    return Records(frame.where(F.trim(PAYLOAD) != ""), path, type_field)
+    return Records(frame.where(F.trim(PAYLOAD) != ""), transport)
 
 
-def read_capture(session: SparkSession, path: str, records: Records) -> Records:
-    """Return records that were kept in a file of captures."""
+def read_capture(session: SparkSession, path: str, transport: Transport) -> Records:
+    """Return the records in a file of captures."""
     kept = session.read.schema(CAPTURE).json(path)
     frame = _with_arrival(
         kept,
@@ -65,14 +72,7 @@ def read_capture(session: SparkSession, path: str, records: Records) -> Records:
         F.col("arrived_at").alias(ARRIVED_AT),
         F.col("partition").alias(PARTITION),
     )
-    return replace(records, frame=frame)
-
-
-def records_of(frame: DataFrame, source: str, type_field: str | None = None) -> Records:
-    """Return the rows of a frame with the column `value` as records, in the order of its rows."""
-    arrival = F.struct(F.lit("").alias("file"), F.lit(0).cast("long").alias("block"), _position())
-    columns = (F.col("value").alias(PAYLOAD), *_untransported(), arrival.alias(ARRIVAL))
-    return Records(frame.select(*columns), source, type_field)
+    return Records(frame, transport)
 
 
 def _untransported() -> tuple[Column, ...]:
@@ -106,11 +106,11 @@ def typed_records(records: Records, contracts: Sequence[Contract]) -> DataFrame:
     )
     is_enveloped = F.col("_envelope.specversion").isNotNull() & F.col("_envelope.data").isNotNull()
     named = [F.col(TYPE), F.when(is_enveloped, F.col("_envelope.type"))]
-    if records.type_field is not None:
-        named.append(F.get_json_object(text, f"$['{records.type_field}']"))
+    if records.transport.type_field is not None:
+        named.append(F.get_json_object(text, f"$['{records.transport.type_field}']"))
     name = F.coalesce(*named)
     code = _code_of(name, contracts)
-    if len(contracts) == 1 and records.type_field is None:
+    if len(contracts) == 1 and records.transport.type_field is None:
         code = F.when(name.isNull(), F.lit(0)).otherwise(code)
     opened = records.frame.withColumn("_envelope", envelope)
     kept = (F.col(column) for column in (ARRIVED_AT, PARTITION, ARRIVAL))
@@ -172,15 +172,17 @@ def _structure(text: str) -> spark.StructType:
 def refuse_without_events(found: Sequence[TypeSurvey], records: Records, contracts: Sequence[Contract]) -> None:
     """Refuse a publisher without events, and one whose events all have other types than the contracts."""
     if not found:
-        raise NotFound(f"{records.source} sent no events; check that it publishes, or wait longer with --seconds")
+        raise NotFound(
+            f"{records.transport.source} sent no events; check that it publishes, or wait longer with --seconds"
+        )
     if any(one.code is not None for one in found):
         return
-    known = [type_name(contract) for contract in contracts]
+    known, source = [type_name(contract) for contract in contracts], records.transport.source
     named = [one.name for one in found if one.name is not None]
     if not named:
         raise InvalidDocument(
-            f"the records of {records.source} name no event type; name the field that has it: --type-field FIELD"
+            f"the records of {source} name no event type; name the field that has it: --type-field FIELD"
         )
     shown = ", ".join(named[:_MAX_SHOWN_TYPES])
     hint = did_you_mean(named[0], known, f"the contracts are about {', '.join(known)}")
-    raise InvalidDocument(f"no event of {records.source} has a type of the contracts: it sends {shown}; {hint}")
+    raise InvalidDocument(f"no event of {source} has a type of the contracts: it sends {shown}; {hint}")

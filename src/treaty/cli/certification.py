@@ -1,0 +1,151 @@
+"""Certifying a publisher from the command line: its contracts, its records, and the checks on Spark."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treaty.cli.inputs import find_sources, is_document_reference, load_contracts
+from treaty.cli.publishers import Limits, Publisher, RecordFiles, capture, parse_publisher
+from treaty.contracts.model import Contract
+from treaty.errors import InvalidDocument, NotFound
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from treaty.events.certification import Certification
+    from treaty.settings import Settings
+    from treaty.spark.event_records import Records
+    from treaty.spark.session_options import SparkOptions
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is certified: contracts, how records name their type, and how much is collected."""
+
+    contracts: tuple[Contract, ...]
+    limits: Limits
+    spark: SparkOptions
+    type_field: str | None = None
+    live: bool = False
+    now: datetime | None = None
+
+
+def event_contracts(
+    references: Sequence[str], registry: str | None, token_file: Path | None, settings: Settings
+) -> tuple[Contract, ...]:
+    """Return the contracts of the event types; a folder stands for the event contracts in it."""
+    from treaty.cli.contract_context import resolve_effective_contract
+
+    found: list[Contract] = []
+    for reference in references:
+        if registry is None and Path(reference).is_dir():
+            found += _in_folder(reference, settings)
+        elif registry is None and is_document_reference(reference) and not Path(reference).exists():
+            raise NotFound(f"there is no contract {reference}; check the path")
+        else:
+            found.append(resolve_effective_contract(reference, registry, token_file, settings))
+    _refuse_unfit(found)
+    return tuple(found)
+
+
+def _in_folder(folder: str, settings: Settings) -> list[Contract]:
+    loaded = (
+        one for source in find_sources([folder], settings.limits) for one in load_contracts(source, settings.limits)
+    )
+    newest: dict[str, Contract] = {}
+    for one in loaded:
+        contract = one.contract
+        if contract.treaty.event is None or contract.status == "draft":
+            continue
+        known = newest.get(contract.id)
+        if known is None or _order(contract) > _order(known):
+            newest[contract.id] = contract
+    if not newest:
+        raise NotFound(f"{folder} has no event contracts; a contract of events states event: with a type")
+    return list(newest.values())
+
+
+def _order(contract: Contract) -> tuple[int, ...]:
+    parts = contract.version.split("-")[0].split(".")
+    return tuple(int(part) for part in parts if part.isdigit())
+
+
+def _refuse_unfit(contracts: Sequence[Contract]) -> None:
+    seen: dict[str, str] = {}
+    for contract in contracts:
+        name = contract.treaty.event.type if contract.treaty.event else contract.id
+        if name in seen:
+            raise InvalidDocument(
+                f"{contract.id} and {seen[name]} are about the same event type {name}; name one of them"
+            )
+        seen[name] = contract.id
+        if len(contract.schema) != 1:
+            raise InvalidDocument(f"{contract.id} has {len(contract.schema)} objects; an event contract has one")
+
+
+def certify_publisher(reference: str, security: Mapping[str, str], name: str | None, request: Request) -> Certification:
+    """Collect the events of a publisher and check them."""
+    from treaty.cli.spark_session import command_session
+    from treaty.spark.certification import certify
+
+    publisher = parse_publisher(reference, security)
+    with (
+        collected(publisher, request) as path,
+        command_session(request.spark) as (session, progress),
+    ):
+        progress.start(f"checking {reference}")
+        records = _read(session, publisher, reference, path, request)
+        return certify(records, request.contracts, name or publisher.name, request.now or datetime.now(UTC))
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Where the records of a publisher are, and what their transport says about them."""
+
+    path: str
+    has_arrival_times: bool = False
+    has_partitions: bool = False
+    bounded_by: str | None = None
+
+
+@contextmanager
+def collected(publisher: Publisher, request: Request) -> Iterator[Collected]:
+    """Collect the records of a publisher in a folder that is deleted afterwards; files are read where they are."""
+    if isinstance(publisher, RecordFiles):
+        from treaty.cli.data_checks import check_path
+
+        if request.spark.is_local:
+            check_path(publisher.path, "json")
+        yield Collected(publisher.path)
+        return
+    if not request.spark.is_local:
+        raise InvalidDocument(
+            "topics, commands and webhooks are collected in a file of this machine, which a remote Spark cannot read; "
+            "run without --remote, or certify files that Spark can read"
+        )
+    with tempfile.TemporaryDirectory(prefix="treaty-certify-") as folder:
+        found = capture(publisher, Path(folder), request.limits, live=request.live)
+        if not found.count:
+            limit = f"within {found.bounded_by}" if found.bounded_by else "before it ended"
+            raise NotFound(
+                f"{_shown(publisher)} sent no events {limit}; check that it publishes, or wait longer with --seconds"
+            )
+        yield Collected(str(found.path), found.has_arrival_times, found.has_partitions, found.bounded_by)
+
+
+def _shown(publisher: Publisher) -> str:
+    return publisher.path if isinstance(publisher, RecordFiles) else publisher.name
+
+
+def _read(session: SparkSession, publisher: Publisher, reference: str, kept: Collected, request: Request) -> Records:
+    from treaty.spark.event_records import Transport, read_capture, read_record_files
+
+    transport = Transport(reference, request.type_field, kept.has_arrival_times, kept.has_partitions, kept.bounded_by)
+    read = read_record_files if isinstance(publisher, RecordFiles) else read_capture
+    return read(session, kept.path, transport)
