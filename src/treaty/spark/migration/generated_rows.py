@@ -15,7 +15,10 @@ from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.values import EMPTY, abbreviate
 from treaty.errors import InvalidDocument
-from treaty.spark.migration.generated_values import (
+from treaty.generation.field_values import (
+    Decimals,
+    Floats,
+    Integers,
     generate_dates,
     generate_floats,
     generate_numbers,
@@ -25,6 +28,12 @@ from treaty.spark.migration.generated_values import (
 )
 from treaty.spark.schema import column_name, spark_type, struct_type
 
+_BITS: dict[type[spark.DataType], int] = {
+    spark.ByteType: 8,
+    spark.ShortType: 16,
+    spark.IntegerType: 32,
+    spark.LongType: 64,
+}
 _WHOLE = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType, spark.DecimalType)
 _MAX_ATTEMPTS = 50
 _NULL_FREQUENCY = 5
@@ -104,9 +113,9 @@ def _values(field: Field, path: FieldPath, random: Random) -> Iterator[Any]:
 
 def _scalars(field: Field, kind: spark.DataType, random: Random) -> Iterator[Any]:
     if isinstance(kind, _WHOLE):
-        return generate_numbers(field, kind, random)
+        return generate_numbers(field, _number_kind(kind), random)
     if isinstance(kind, (spark.FloatType, spark.DoubleType)):
-        return generate_floats(field, kind, random)
+        return generate_floats(field, _float_kind(kind), random)
     if isinstance(kind, spark.BooleanType):
         return (number % 2 == 0 for number in numbers())
     if isinstance(kind, spark.DateType):
@@ -116,6 +125,14 @@ def _scalars(field: Field, kind: spark.DataType, random: Random) -> Iterator[Any
     if isinstance(kind, spark.BinaryType):
         return (bytearray(random.randbytes(number % 9)) for number in numbers())
     return _texts(field, random)
+
+
+def _number_kind(kind: spark.DataType) -> Integers | Decimals:
+    return Decimals(kind.precision, kind.scale) if isinstance(kind, spark.DecimalType) else Integers(_BITS[type(kind)])
+
+
+def _float_kind(kind: spark.DataType) -> Floats:
+    return Floats.SINGLE if isinstance(kind, spark.FloatType) else Floats.DOUBLE
 
 
 def _texts(field: Field, random: Random) -> Iterator[str]:

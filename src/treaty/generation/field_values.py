@@ -6,14 +6,15 @@ import base64
 import math
 import struct
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from enum import Enum
 from random import Random
 from typing import Any
 from uuid import UUID
 
 import re2
-from pyspark.sql import types as spark
 
 from treaty.compatibility.terms.comparison import Bounds, parse_instant
 from treaty.compatibility.terms.field_values import text_length, value_range
@@ -22,36 +23,80 @@ from treaty.contracts.values import EMPTY
 from treaty.regex.parser import parse_pattern
 from treaty.regex.tree import Alternation, Anchor, CharacterClass, Concatenation, Node, Repetition
 
-_BITS: dict[type[spark.DataType], int] = {
-    spark.ByteType: 8,
-    spark.ShortType: 16,
-    spark.IntegerType: 32,
-    spark.LongType: 64,
-}
 _COMMON_NUMBER_RANGE = 10_000
 _EDGE_CASE_DATES = (date(1970, 1, 1), date(2024, 2, 29), date(1999, 12, 31), date(1, 1, 1), date(9999, 12, 31))
 _MICROS = timedelta(microseconds=1)
 
 
-def generate_numbers(field: Field, kind: spark.DataType, random: Random) -> Iterator[Any]:
+@dataclass(frozen=True, slots=True)
+class Integers:
+    """Whole numbers of a number of bits, with a sign."""
+
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decimals:
+    """Decimal numbers with a number of digits, and of them after the point."""
+
+    precision: int
+    scale: int
+
+
+class Floats(Enum):
+    """Binary fractions."""
+
+    SINGLE = 32
+    DOUBLE = 64
+
+
+def generate_numbers(field: Field, kind: Integers | Decimals, random: Random) -> Iterator[Any]:
     """Yield an infinite sequence of integers or decimals within the range of a field."""
-    low, high, digits = _limits(field, kind)
-    step = _step(field, digits)
-    lowest, highest = math.ceil(low / step), math.floor(high / step)
+    lowest, highest, step = _steps(field, kind)
     if lowest > highest:
         return
     edges = [lowest, highest, 0, 1, -1, lowest + 1, highest - 1]
     for number in edges:
         if lowest <= number <= highest:
             yield _as(kind, number * step)
-    near = (max(lowest, -_COMMON_NUMBER_RANGE), min(highest, _COMMON_NUMBER_RANGE))
     while True:
-        wide = near[0] > near[1] or random.random() < 0.2
-        first, last = (lowest, highest) if wide else near
-        yield _as(kind, random.randint(first, last) * step)
+        if random.random() < 0.2:
+            yield _as(kind, random.randint(lowest, highest) * step)
+        else:
+            yield _common_number(kind, lowest, highest, step, random)
 
 
-def generate_floats(field: Field, kind: spark.DataType, random: Random) -> Iterator[float]:
+def common_number(field: Field, kind: Integers | Decimals, random: Random) -> Any:
+    """Return a number of ordinary size within the range of a field; None if the range is empty."""
+    lowest, highest, step = _steps(field, kind)
+    return None if lowest > highest else _common_number(kind, lowest, highest, step, random)
+
+
+def common_float(field: Field, kind: Floats, random: Random) -> float | None:
+    """Return a fraction of ordinary size within the range of a field; None if none was found."""
+    limits = value_range(field)
+    multiple = (field.options or EMPTY).get("multipleOf")
+    low = float(limits.low) if isinstance(limits.low, (int, float)) else 0.0
+    high = float(limits.high) if isinstance(limits.high, (int, float)) else max(low, 0.0) + 1_000.0
+    low = min(low, high)
+    numbers = (round(random.uniform(low, high), 2) for _ in range(_MAX_ATTEMPTS))
+    return next((value for number in numbers for value in _rounded(number, kind, multiple, limits)), None)
+
+
+def _steps(field: Field, kind: Integers | Decimals) -> tuple[int, int, Decimal]:
+    """Return the lowest and highest multiple of the step of a field, and the step."""
+    low, high, digits = _limits(field, kind)
+    step = _step(field, digits)
+    return math.ceil(low / step), math.floor(high / step), step
+
+
+def _common_number(kind: Integers | Decimals, lowest: int, highest: int, step: Decimal, random: Random) -> Any:
+    near = (max(lowest, -_COMMON_NUMBER_RANGE), min(highest, _COMMON_NUMBER_RANGE))
+    first, last = near if near[0] <= near[1] else (lowest, highest)
+    return _as(kind, random.randint(first, last) * step)
+
+
+def generate_floats(field: Field, kind: Floats, random: Random) -> Iterator[float]:
     """Yield an infinite sequence of floats within the range of a field."""
     limits = value_range(field)
     low = float(limits.low) if isinstance(limits.low, (int, float)) else -math.inf
@@ -95,10 +140,10 @@ def generate_timestamps(field: Field, random: Random, *, aware: bool) -> Iterato
         yield localize(near[0] + micros * _MICROS)
 
 
-def _rounded(number: float, kind: spark.DataType, multiple: Any, limits: Bounds) -> Iterator[float]:
+def _rounded(number: float, kind: Floats, multiple: Any, limits: Bounds) -> Iterator[float]:
     if isinstance(multiple, (int, float)) and multiple > 0 and math.isfinite(number):
         number = round(number / multiple) * multiple
-    if isinstance(kind, spark.FloatType):
+    if kind is Floats.SINGLE:
         number = struct.unpack("f", struct.pack("f", number))[0]
     if _inside(number, limits):
         yield number
@@ -110,14 +155,13 @@ def _inside(number: float, limits: Bounds) -> bool:
     return above and (not isinstance(high, (int, float)) or (number < high if limits.high_open else number <= high))
 
 
-def _limits(field: Field, kind: spark.DataType) -> tuple[Decimal, Decimal, int]:
+def _limits(field: Field, kind: Integers | Decimals) -> tuple[Decimal, Decimal, int]:
     """Return the minimum, the maximum and the number of decimal places."""
-    if isinstance(kind, spark.DecimalType):
+    if isinstance(kind, Decimals):
         digits, most = kind.scale, Decimal(10) ** (kind.precision - kind.scale) - Decimal(1).scaleb(-kind.scale)
         low, high = -most, most
     else:
-        bits = _BITS[type(kind)]
-        digits, low, high = 0, Decimal(-(2 ** (bits - 1))), Decimal(2 ** (bits - 1) - 1)
+        digits, low, high = 0, Decimal(-(2 ** (kind.bits - 1))), Decimal(2 ** (kind.bits - 1) - 1)
     detail = field.type.detail if field.type else None
     if detail and detail.startswith("u") and detail[1:].isdigit():
         low, high = Decimal(0), min(high, Decimal(2 ** int(detail[1:]) - 1))
@@ -138,8 +182,8 @@ def _step(field: Field, digits: int) -> Decimal:
     return tiny
 
 
-def _as(kind: spark.DataType, number: Decimal) -> Any:
-    return number if isinstance(kind, spark.DecimalType) else int(number)
+def _as(kind: Integers | Decimals, number: Decimal) -> Any:
+    return number if isinstance(kind, Decimals) else int(number)
 
 
 def _moments(field: Field) -> tuple[datetime, datetime]:
@@ -184,7 +228,17 @@ TextGenerator = Callable[[Random, int], str]
 
 
 def text_generator(field: Field) -> TextGenerator:
-    """Return a generator of texts for a field; different row numbers give different texts if possible."""
+    """Return a generator of texts for a field, edge cases included; other row numbers give other texts if possible."""
+    return _structured_text(field) or _plain(field)
+
+
+def common_text_generator(field: Field) -> TextGenerator:
+    """Return a generator of ordinary texts for a field."""
+    return _structured_text(field) or (lambda random, number: _word(random, random.randint(*_common_lengths(field))))
+
+
+def _structured_text(field: Field) -> TextGenerator | None:
+    """Return a generator of texts with a pattern, a format or a syntax; None for any text."""
     options = field.options or EMPTY
     pattern, named = options.get("pattern"), options.get("format")
     if isinstance(pattern, str):
@@ -196,7 +250,14 @@ def text_generator(field: Field) -> TextGenerator:
         return _FORMATS["time"] if not isinstance(named, str) else _clock(named)
     if field.type is not None and field.type.name in ("json", "object"):
         return lambda random, number: f'{{"n": {number}, "t": "{_word(random, 3)}"}}'
-    return _plain(field)
+    return None
+
+
+def _common_lengths(field: Field) -> tuple[int, int]:
+    limits = text_length(field)
+    low = max(limits.low or 0, 4)
+    high = low + 8 if limits.high is None else min(low + 8, limits.high)
+    return min(low, high), high
 
 
 def satisfies_terms(field: Field, text: str) -> bool:

@@ -1,0 +1,1 @@
+"""Generated values that satisfy the terms of a field, reproducible by a seed."""
