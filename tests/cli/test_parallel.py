@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from tests.cli.conftest import Treaty, Write
 from treaty.cli.commands.parallel import Disposition
 from treaty.cli.pipeline_project import open_catalog
+from treaty.contracts import load
 from treaty.legacy import differences
 from treaty.pipeline.tables import NewStamp
 from treaty.registry.service import Registry
@@ -169,6 +170,45 @@ def test_a_feed_that_is_not_as_declared_is_a_problem_of_the_plan(treaty: Treaty,
     assert planned.code == 3
     problems = json.loads(planned.output)["problems"]
     assert [one["id"] for one in problems if one["id"].startswith("legacy-")] == [finding_id]
+
+
+def test_a_plan_lists_the_feeds_as_what_they_are(treaty: Treaty, project: Path) -> None:
+    text = " ".join(treaty("plan", "--offline").output.split())
+    data = json.loads(treaty("plan", "--offline", "--format", "json").output)
+
+    assert "legacy feeds, without a contract revenue Finance Systems; read by finance_close; compared with sale" in text
+    assert data["legacy_feeds"] == [
+        {
+            "name": "revenue",
+            "owner": "Finance Systems",
+            "produced": None,
+            "consumers": ["finance_close"],
+            "publication": "sale",
+            "emulated_by": [],
+        }
+    ]
+
+
+def test_a_draft_has_the_columns_of_the_feed_and_the_key_that_it_declares(treaty: Treaty, project: Path) -> None:
+    drafted = treaty("parallel", "draft", "revenue", "--id", "shop.revenue_files", "--output", "draft.yaml")
+
+    assert drafted.code == 0, drafted.errors
+    contract = load((project / "draft.yaml").read_bytes()).contract
+    assert (contract.id, contract.status) == ("shop.revenue_files", "draft")
+    assert [owner.team for owner in contract.owners] == ["Finance Systems"]
+    assert [field.name for field in contract.schema[0].fields] == ["order_no", "booked_on", "state", "net", "buyer"]
+    assert contract.schema[0].primary_key == ("order_no",)
+    assert "legacy feed revenue of Finance Systems" in (project / "draft.yaml").read_text()
+
+
+def test_a_draft_needs_the_key_that_the_feed_declares(treaty: Treaty, project: Path) -> None:
+    (project / "mart" / "march.csv").write_text(MART.replace("order_no", "order"))
+
+    drafted = treaty("parallel", "draft", "revenue")
+
+    assert drafted.code == 1
+    assert "revenue has no column 'order_no', which is in its key" in drafted.errors
+    assert drafted.output == ""
 
 
 def test_dispositions_of_the_command_are_those_of_findings() -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treaty.errors import InvalidDocument, NotFound
+from treaty.errors import NotFound
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from treaty.contracts.versions import Line
     from treaty.legacy.feeds import LegacyFeed
     from treaty.registry.api import RegistryApi
@@ -32,27 +31,24 @@ def run_parallel(
     with requires_extra("spark"):
         from treaty.cli.pipeline_project import open_project, open_tables
         from treaty.cli.spark_session import spark_options
-        from treaty.pipeline.parallel.comparison_run import compare
-        from treaty.pipeline.project.declarations import table_of
-        from treaty.pipeline.project.legacy_reader import find_feed
-        from treaty.pipeline.tables.table_reader import published_rows
+        from treaty.pipeline.parallel.feed_comparison import compare_feed, source_of
+        from treaty.pipeline.project.emulations import find_compared_feed
+        from treaty.spark.readers.sources import required_packages
     opened = open_project(folder, config, token_file)
-    feed = find_feed(opened.project.legacy, name)
-    if feed.comparison is None:
-        raise InvalidDocument(
-            f"{feed.at} says nothing about a parallel run; add parallel: with a publication and columns"
-        )
+    feed = find_compared_feed(opened.project, name)
     if opened.registry is None:
         raise NotFound("there is no registry to record the findings in; register the contracts first: treaty register")
-    publication = next(one for one in opened.project.publications if one.name == feed.comparison.publication)
-    contract = opened.contracts.by_line[publication.line]
-    schema = contract.schema[0] if contract.schema else None
-    with open_tables(opened.settings, spark_options(opened.settings.spark(), master, remote)) as tables:
-        _, new = published_rows(tables, table_of(publication))
-        result = compare(_legacy_rows(tables.spark, feed), new, feed, schema, as_of)
+    settings = opened.settings
+    options = spark_options(settings.spark(), master, remote)
+    packages = options.packages | required_packages(source_of(feed))
+    with open_tables(settings, replace(options, packages=packages)) as tables:
+        compared = compare_feed(
+            tables, opened.project, opened.contracts.by_line, feed, as_of, settings.secrets.jdbc_password
+        )
     with opened.registry() as registry:
-        declare_feed(registry, feed, publication.line)
-        return registry.parallel_runs.record(str(publication.line), feed.owner, result)
+        if feed in opened.project.legacy:  # and not an emulation, which nobody cuts over to
+            declare_feed(registry, feed, compared.line)
+        return registry.parallel_runs.record(str(compared.line), feed.owner, compared.result)
 
 
 def declare_feeds(folder: Path, token_file: Path | None, config: Path | None) -> list[LegacyFeedAnswer]:
@@ -84,18 +80,3 @@ def declare_feed(registry: RegistryApi, feed: LegacyFeed, line: Line) -> LegacyF
         gate=feed.gate,
         produced=feed.produced,
     )
-
-
-def _legacy_rows(spark: SparkSession, feed: LegacyFeed) -> DataFrame:
-    from treaty.legacy.feeds import LegacyFiles, LegacyTable
-    from treaty.spark.columns import MALFORMED_COLUMN
-    from treaty.spark.readers.data_reader import read_data
-    from treaty.spark.readers.sources import Database, Table
-
-    origin = feed.origin
-    if isinstance(origin, LegacyTable):
-        return read_data(spark, Table(origin.name))
-    if isinstance(origin, LegacyFiles):
-        rows = read_data(spark, origin.path, data_format=origin.format, options=origin.options)
-        return rows.drop(MALFORMED_COLUMN)
-    return read_data(spark, Database(origin.url, origin.table))

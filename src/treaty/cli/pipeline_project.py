@@ -294,16 +294,16 @@ def live_plan(opened: OpenedProject) -> Plan:
         datetime.now(UTC),
         None if opened.registry is None else consumer_views(opened.registry),
     )
-    legacy = tuple(_inspect_legacy_feeds(opened.project, catalog))
+    legacy = tuple(_inspect_legacy_feeds(opened, catalog))
     return replace(live, problems=(*live.problems, *foreign, *news.problems, *legacy, *opened.contracts.findings))
 
 
-def _inspect_legacy_feeds(project: Project, catalog: TableCatalog) -> Iterator[Finding]:
-    """Yield the problems of legacy feeds that are not there, have no rows, or have lost columns."""
-    from treaty.pipeline.plan.legacy_feeds import feed_problem, find_missing_columns
+def _inspect_legacy_feeds(opened: OpenedProject, catalog: TableCatalog) -> Iterator[Finding]:
+    """Yield the problems of legacy feeds that are not there, have no rows or have other columns."""
+    from treaty.pipeline.plan.legacy_feeds import feed_problem, find_missing_columns, find_shape_problem
     from treaty.pipeline.sources.legacy_columns import find_legacy_columns
 
-    for feed in project.legacy:
+    for feed in opened.project.legacy:
         try:
             columns = find_legacy_columns(feed, catalog)
         except NotFound as error:
@@ -311,8 +311,16 @@ def _inspect_legacy_feeds(project: Project, catalog: TableCatalog) -> Iterator[F
         except InvalidDocument as error:
             yield feed_problem(feed, "legacy-empty", str(error), "check that the job has written rows")
         else:
-            if columns is not None and (problem := find_missing_columns(feed, columns)):
+            if columns is None:
+                continue
+            if problem := find_missing_columns(feed, columns):
                 yield problem
+            for publication in opened.project.publications:
+                contract = opened.contracts.by_line[publication.line]
+                if publication.emulates == feed.name and (
+                    problem := find_shape_problem(publication, contract, columns)
+                ):
+                    yield problem
 
 
 def _inspect_sources(opened: OpenedProject, catalog: TableCatalog) -> _SourceNews:

@@ -31,6 +31,7 @@ class LegacyDatabase:
 
     url: str
     table: str
+    user: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,10 @@ class ColumnRule:
     tolerance: Tolerance = Tolerance()
     codes: Mapping[str, str] | None = None
     """What each legacy code means in the publication; a difference is then one of interpretation."""
+    format: str | None = None
+    """How the legacy feed writes dates and times, such as `dd.MM.yyyy`; None: ISO 8601."""
+    new_format: str | None = None
+    """How the publication writes them, if it emulates the feed."""
 
 
 @dataclass(frozen=True, slots=True)

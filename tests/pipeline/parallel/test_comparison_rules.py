@@ -33,7 +33,7 @@ FEED = LegacyFeed(
             ColumnRule("net", "net", Tolerance(absolute=0.01)),
             ColumnRule("weight", "weight", Tolerance(relative=0.01)),
             ColumnRule("booked_at", "booked_at", Tolerance(seconds=3_600)),
-            ColumnRule("sent_on", "sent_on", Tolerance(seconds=86_400)),
+            ColumnRule("sent_on", "sent_on", Tolerance(seconds=86_400), format="dd.MM.yyyy"),
             ColumnRule("buyer", "buyer"),
         ),
         late_days=1,
@@ -42,7 +42,7 @@ FEED = LegacyFeed(
         totals=("state", "day"),
     ),
 )
-SAME = ("2026-03-01", "S", "10.00", 100.0, "2026-03-01T10:00:00Z", "2026-03-01", "Ida")
+SAME = ("2026-03-01", "S", "10.00", 100.0, "2026-03-01T10:00:00Z", "01.03.2026", "Ida")
 LEGACY_ROWS = {
     "same": [SAME],
     "cent": [(*SAME[:2], "10.01", *SAME[3:])],
@@ -51,8 +51,8 @@ LEGACY_ROWS = {
     "two_percent": [(*SAME[:3], 102.1, *SAME[4:])],
     "one_hour": [(*SAME[:4], "2026-03-01T11:00:00Z", *SAME[5:])],
     "two_hours": [(*SAME[:4], "2026-03-01T12:00:00Z", *SAME[5:])],
-    "one_day": [(*SAME[:5], "2026-03-02", SAME[6])],
-    "two_days": [(*SAME[:5], "2026-03-03", SAME[6])],
+    "one_day": [(*SAME[:5], "02.03.2026", SAME[6])],
+    "two_days": [(*SAME[:5], "03.03.2026", SAME[6])],
     "refunded": [(SAME[0], "R", *SAME[2:])],
     "unknown_code": [(SAME[0], "X", *SAME[2:])],
     "no_number": [(*SAME[:2], "ten", *SAME[3:])],

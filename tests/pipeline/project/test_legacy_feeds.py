@@ -19,6 +19,9 @@ from treaty.legacy.feeds import (
     LegacyTable,
     Tolerance,
 )
+from treaty.pipeline.project import read_project
+from treaty.pipeline.project.declarations import FileLayout, Project
+from treaty.pipeline.project.emulations import find_compared_feed
 from treaty.pipeline.project.legacy_reader import find_feed, read_legacy_feeds
 from treaty.pipeline.project.mapping_reader import Problems
 
@@ -97,6 +100,10 @@ def test_a_feed_says_what_it_is_and_how_it_is_compared(tmp_path: Path) -> None:
             "jdbc: {url: 'jdbc:postgresql://db/mart', table: revenue}",
             LegacyDatabase("jdbc:postgresql://db/mart", "revenue"),
         ),
+        (
+            "jdbc: {url: 'jdbc:postgresql://db/mart', table: revenue, user: reader}",
+            LegacyDatabase("jdbc:postgresql://db/mart", "revenue", "reader"),
+        ),
     ],
 )
 def test_a_feed_is_a_table_files_or_a_database(tmp_path: Path, origin: str, expected: object) -> None:
@@ -120,6 +127,7 @@ def test_a_feed_is_read_under_the_names_of_its_tables(tmp_path: Path, origin: st
 MISTAKES = {
     "without an origin": (("files: mart/revenue/*.csv\n", ""), "the origin is missing"),
     "with two origins": (("key:", "table: a.b\nkey:"), "a legacy feed has one origin, not 2"),
+    "in an unknown format": (("options:", "format: xls\noptions:"), "unknown format 'xls'; use one of: parquet"),
     "without an owner": (("owner: Finance Systems\n", ""), "owner is missing"),
     "of an unknown publication": (("publication: recognized_sale", "publication: recognised_sale"), "did you mean"),
     "whose key is not mapped": (
@@ -165,3 +173,83 @@ def test_a_mistake_in_a_feed_is_named(tmp_path: Path, mistake: str) -> None:
 def test_an_unknown_feed_gets_a_suggestion(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"no legacy feed 'revenu'.*revenue"):
         find_feed([read(tmp_path, REVENUE)], "revenu")
+
+
+PUBLICATION = """\
+contract: shop.revenue_files@1
+from: [orders]
+sql: sql/sale.sql
+emulates: revenue
+as: feed
+feed: {folder: out, format: csv}
+"""
+SHOP = {
+    "sources/placed.yaml": "contract: shop.placed@1\nfiles: landing/*.jsonl\n",
+    "products/orders.yaml": "contract: shop.orders@1\nfrom: [placed]\n",
+    "publications/recognized_sale.yaml": "contract: shop.sale@1\nfrom: [orders]\nsql: sql/sale.sql\n",
+    "publications/revenue_files.yaml": PUBLICATION,
+    "sql/sale.sql": "SELECT * FROM orders;\n",
+    "legacy/revenue.yaml": REVENUE.replace("{header: true}", "{delimiter: ';', charset: cp1252, multiLine: true}"),
+}
+
+
+def read_shop(folder: Path, **changed: str) -> Project:
+    for name, text in {**SHOP, **changed}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return read_project(folder)
+
+
+def test_an_emulation_has_the_columns_codes_and_files_of_the_feed(tmp_path: Path) -> None:
+    publication = next(one for one in read_shop(tmp_path).publications if one.emulates)
+
+    assert publication.sql is not None
+    assert publication.sql.text.startswith("SELECT clean_rows.`order_id` AS `order_no`,")
+    assert publication.sql.text.endswith("FROM (SELECT * FROM orders\n) AS clean_rows")
+    assert publication.feed is not None
+    assert publication.feed.layout == FileLayout(
+        "*.csv", "booked_on", None, FrozenMap({"sep": ";", "encoding": "cp1252"})
+    )
+
+
+def test_the_name_of_an_emulation_compares_it_with_its_feed(tmp_path: Path) -> None:
+    project = read_shop(tmp_path)
+
+    assert find_compared_feed(project, "revenue") == project.legacy[0]
+    compared = find_compared_feed(project, "revenue_files")
+    assert compared.comparison is not None
+    assert (compared.name, compared.comparison.publication) == ("revenue_files", "revenue_files")
+    with pytest.raises(NotFound, match="no legacy feed 'revenue_file'"):
+        find_compared_feed(project, "revenue_file")
+
+
+WITHOUT_MEANING = REVENUE[: REVENUE.index("parallel:")]
+EMULATION_MISTAKES: dict[str, tuple[dict[str, str], str]] = {
+    "of an unknown feed": (
+        {"publications/revenue_files.yaml": PUBLICATION.replace("emulates: revenue", "emulates: revenu")},
+        "emulates names 'revenu', which is no legacy feed",
+    ),
+    "of a feed without a mapping": (
+        {"legacy/revenue.yaml": WITHOUT_MEANING},
+        "revenue does not say what its columns mean",
+    ),
+    "of the feed that it replaces": (
+        {"legacy/revenue.yaml": REVENUE.replace("recognized_sale", "revenue_files")},
+        "revenue is compared with it, so it cannot emulate the feed",
+    ),
+    "in another format": (
+        {"publications/revenue_files.yaml": PUBLICATION.replace("csv", "jsonl")},
+        "feed.format is jsonl, but revenue has files in csv",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", EMULATION_MISTAKES)
+def test_a_mistake_in_an_emulation_is_named(tmp_path: Path, mistake: str) -> None:
+    changed, message = EMULATION_MISTAKES[mistake]
+
+    with pytest.raises(InvalidDocument) as refused:
+        read_shop(tmp_path, **changed)
+
+    assert message in str(refused.value)
+    assert "revenue_files.yaml" in str(refused.value)

@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.documents import contract
 from tests.pipeline.sinks.partner import faults
-from treaty.errors import InvalidDocument, Unavailable
-from treaty.pipeline.project.declarations import Feed, Format
+from treaty.errors import Conflict, InvalidDocument, Unavailable
+from treaty.pipeline.project.declarations import Feed, FileLayout, Format
 from treaty.pipeline.sinks import Consignment, Content, FeedFolder, deliver_feed
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -249,6 +249,66 @@ def test_impossible_feed_is_refused(spark: SparkSession, tmp_path: Path, to: Fee
     with pytest.raises(InvalidDocument, match=says):
         deliver_feed(spark.sql("SELECT 1 AS id"), to, replace(consigned(), contract=held_to))
     assert FeedFolder(tmp_path / "partner_v1").runs() == []
+
+
+LEGACY_TYPES = contract(
+    [{"name": "no", "logicalType": "string", "primaryKey": True}, {"name": "booked_on", "logicalType": "string"}]
+)
+
+
+def legacy_feed(folder: Path, kind: Format = Format.CSV, **dialect: str) -> Feed:
+    return Feed(str(folder), kind, layout=FileLayout("revenue_*.csv", "booked_on", "dd.MM.yyyy", dialect))
+
+
+def test_an_emulated_feed_has_the_files_of_the_legacy_feed(spark: SparkSession, tmp_path: Path) -> None:
+    days = [("B", "01.03.2026"), ("Ä", "02.03.2026"), ("A", "01.03.2026"), ("C", None)]
+    frame = spark.createDataFrame(days, "no string, booked_on string")
+    to = legacy_feed(tmp_path, sep=";", encoding="ISO-8859-1")
+
+    done = deliver_feed(frame, to, replace(consigned(), contract=LEGACY_TYPES))
+
+    files = {path.name: path.read_bytes() for path in done.folder.glob("*.csv")}
+    assert files == {
+        "revenue_2026-03-01.csv": b"no;booked_on\nA;01.03.2026\nB;01.03.2026\n",
+        "revenue_2026-03-02.csv": b"no;booked_on\n\xc4;02.03.2026\n",
+        "revenue_none.csv": b"no;booked_on\nC;\n",
+    }
+    manifest = json.loads((done.folder / "manifest.json").read_bytes())
+    assert (manifest["dialect"]["separator"], manifest["dialect"]["encoding"]) == (";", "ISO-8859-1")
+    assert {file["name"]: file["rows"] for file in manifest["files"]} == {
+        "revenue_2026-03-01.csv": 2,
+        "revenue_2026-03-02.csv": 1,
+        "revenue_none.csv": 1,
+    }
+
+
+def test_an_emulated_feed_without_days_in_its_name_is_one_file(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([("A", "01.03.2026")], "no string, booked_on string")
+    to = replace(legacy_feed(tmp_path), layout=FileLayout("revenue.csv", "booked_on", dialect={"header": "false"}))
+
+    done = deliver_feed(frame, to, replace(consigned(), contract=LEGACY_TYPES))
+
+    assert (done.folder / "revenue.csv").read_bytes() == b"A,01.03.2026\n"
+    assert names(done.folder) == ["manifest.json", "revenue.csv"]
+
+
+def test_a_value_that_the_encoding_of_the_legacy_feed_lacks_is_not_delivered(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    frame = spark.createDataFrame([("😀", "01.03.2026")], "no string, booked_on string")
+
+    with pytest.raises(Conflict, match="nothing was delivered"):
+        deliver_feed(frame, legacy_feed(tmp_path, encoding="ISO-8859-1"), replace(consigned(), contract=LEGACY_TYPES))
+    assert names(tmp_path / "partner_v1") == []
+
+
+def test_lines_of_an_emulated_feed_have_no_other_fields(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([("A", "01.03.2026")], "no string, booked_on string")
+    to = Feed(str(tmp_path), Format.JSONL, layout=FileLayout("revenue_*.jsonl", "booked_on", "dd.MM.yyyy"))
+
+    done = deliver_feed(frame, to, replace(consigned(), contract=LEGACY_TYPES))
+
+    assert (done.folder / "revenue_2026-03-01.jsonl").read_text() == '{"no":"A","booked_on":"01.03.2026"}\n'
 
 
 def test_feed_folder_that_is_a_file_is_reported(spark: SparkSession, tmp_path: Path) -> None:

@@ -79,6 +79,39 @@ def run(
         raise typer.Exit(ExitCode.FINDINGS)
 
 
+@app.command("draft")
+def draft(
+    feed: FeedArgument,
+    folder: Annotated[Path, typer.Option("--project", metavar="FOLDER", help="The folder of the project.")] = Path(),
+    contract_id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="ID", help="The id of the contract. Default: the name of the feed."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The file to write.", show_default=False),
+    ] = None,
+    master: MasterOption = None,
+    remote: RemoteOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Draft a contract with the shape of a legacy feed, inferred from its rows."""
+    from treaty.cli.registry_connection import requires_extra
+
+    with requires_extra("spark"):
+        from treaty.cli.data_tests import check_writable
+        from treaty.cli.legacy_draft import draft_feed
+        from treaty.cli.render.draft import print_advice
+    check_writable(file)
+    drafted = draft_feed(feed, folder, contract_id, master, remote, config)
+    if file is None:
+        typer.echo(drafted.text, nl=False)
+    else:
+        file.write_text(drafted.text, encoding="utf-8")
+        typer.echo(f"wrote {file}", err=True)
+    print_advice(drafted.inferred, drafted.data, file)
+
+
 @app.command("list")
 @with_shared_options
 def list_runs(

@@ -18,11 +18,12 @@ from treaty.cli.render.plain_text import pluralize
 from treaty.consumers.dependencies import CHANGE_FEED_LABEL
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import InvalidDocument, NotFound
+from treaty.legacy.feeds import LegacyFeed
 from treaty.pipeline.plan import Layer, Mode, Plan, PlannedStep, Step
 from treaty.pipeline.plan.change_feeds import is_change_feed
 from treaty.pipeline.plan.contract_lineage import filters_by_column, row_filters
 from treaty.pipeline.plan.pace import DEFAULT_INTERVAL_S, Pace, describe_pace, follow_paces
-from treaty.pipeline.project.declarations import Kafka
+from treaty.pipeline.project.declarations import Kafka, Project
 from treaty.sql.lineage import Origins
 from treaty.suggestions import did_you_mean
 
@@ -58,6 +59,7 @@ def print_plan(view: PlanView, output: AnswerFormat) -> None:
     with print_to_console() as console:
         console.print(_title(view))
         _render_steps(console, view.planned, _paces(view.plan))
+        _render_legacy_feeds(console, view.plan.project)
         for trace in traces:
             console.print()
             console.print(text(f"{trace.name}.{trace.column}", style="path"))
@@ -115,6 +117,29 @@ def _render_steps(console: Console, planned: Sequence[PlannedStep], paces: Mappi
         console.print(grid)
 
 
+def _render_legacy_feeds(console: Console, project: Project) -> None:
+    """Render the legacy feeds as what they are: data without a contract, and what replaces or emulates them."""
+    if not project.legacy:
+        return
+    console.print()
+    console.print(text("legacy feeds, without a contract", style="quiet"))
+    grid = Table.grid(padding=(0, 2), pad_edge=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold", ratio=1)
+    for feed in project.legacy:
+        grid.add_row(text(feed.name, style="path"), text("; ".join(_feed_facts(project, feed))))
+    console.print(grid)
+
+
+def _feed_facts(project: Project, feed: LegacyFeed) -> Iterator[str]:
+    yield f"{feed.owner}, {feed.produced}" if feed.produced else feed.owner
+    yield f"read by {', '.join(feed.consumers)}" if feed.consumers else "nobody is known to read it"
+    if feed.comparison is not None:
+        yield f"compared with {feed.comparison.publication}"
+    if emulations := [one.name for one in project.publications if one.emulates == feed.name]:
+        yield f"emulated by {', '.join(emulations)}"
+
+
 def _row(planned_step: PlannedStep, pace: Pace | None) -> Iterator[Text]:
     idle = planned_step.is_known and not planned_step.would_run
     yield text(_IDLE if idle or not planned_step.is_known else _RUNS, style="quiet" if idle else "accent")
@@ -170,6 +195,7 @@ def plan_as_data(name: str, plan: Plan, planned: Sequence[PlannedStep], traces: 
     data: dict[str, Any] = {
         "project": name,
         "steps": [_step(step, paces.get(step.step.table)) for step in planned],
+        "legacy_feeds": [_feed(plan.project, feed) for feed in plan.project.legacy],
         "problems": [problem.as_data() for problem in plan.problems],
     }
     if traces:
@@ -185,6 +211,17 @@ def plan_as_data(name: str, plan: Plan, planned: Sequence[PlannedStep], traces: 
             for trace in traces
         ]
     return data
+
+
+def _feed(project: Project, feed: LegacyFeed) -> dict[str, Any]:
+    return {
+        "name": feed.name,
+        "owner": feed.owner,
+        "produced": feed.produced,
+        "consumers": list(feed.consumers),
+        "publication": feed.comparison.publication if feed.comparison else None,
+        "emulated_by": [one.name for one in project.publications if one.emulates == feed.name],
+    }
 
 
 def _step(planned_step: PlannedStep, pace: Pace | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, Observation, Window
 from pyspark.sql import functions as F
+from pyspark.sql import types as spark_types
 
 from treaty.contracts.model import SchemaObject
 from treaty.errors import InvalidDocument
@@ -23,8 +24,18 @@ from treaty.legacy.differences import (
 )
 from treaty.legacy.feeds import Comparison, LegacyFeed
 from treaty.pipeline.parallel.classified_rows import differing_rows, explode_differences, explode_totals
-from treaty.pipeline.parallel.paired_rows import LEGACY, LEGACY_ROWS, MONEY_TYPE, NEW, NEW_ROWS, pair_rows, value_of
-from treaty.spark.columns import any_of, quoted_col
+from treaty.pipeline.parallel.paired_rows import (
+    LEGACY,
+    LEGACY_ROWS,
+    MONEY_TYPE,
+    NEW,
+    NEW_ROWS,
+    legacy_value,
+    new_value,
+    pair_rows,
+    value_of,
+)
+from treaty.spark.columns import any_of
 from treaty.spark.schema import column_name, is_classified
 
 MAX_FINDINGS = 1_000
@@ -45,9 +56,13 @@ def compare(
     if comparison is None:
         raise InvalidDocument(f"{feed.name} has no comparison; add parallel: to {feed.at}")
     rules = {rule.legacy: rule for rule in comparison.columns}
-    legacy_rows = legacy.where(_until(feed.period, as_of)) if feed.period in legacy.columns else legacy
-    new_period = rules[feed.period].new
-    new_rows = new.where(_until(new_period, as_of)) if new_period in new.columns else new
+    period = rules[feed.period]
+    legacy_rows = legacy
+    if period.legacy in legacy.columns:
+        legacy_rows = legacy.where(_until(legacy_value(period, spark_types.DateType()), as_of))
+    new_rows = new
+    if period.new in new.columns:
+        new_rows = new.where(_until(new_value(period, spark_types.DateType()), as_of))
     paired = pair_rows(legacy_rows, new_rows, feed, comparison)
     sums = Observation()
     observed = paired.frame.observe(
@@ -89,8 +104,7 @@ def compare(
         rows.unpersist()
 
 
-def _until(period: str, as_of: date) -> Column:
-    day = quoted_col(period).try_cast("date")
+def _until(day: Column, as_of: date) -> Column:
     return day.isNull() | (day <= F.lit(as_of))
 
 

@@ -36,14 +36,12 @@ def pair_rows(legacy: DataFrame, new: DataFrame, feed: LegacyFeed, comparison: C
     rules = comparison.columns
     _check_columns(legacy, [rule.legacy for rule in rules], f"the legacy feed {feed.name}")
     _check_columns(new, [rule.new for rule in rules], f"the publication {comparison.publication}")
-    types = {rule.legacy: _common_type(new.schema[rule.new].dataType) for rule in rules}
+    types = {rule.legacy: _compared_type(rule, new.schema[rule.new].dataType) for rule in rules}
     by_name = {rule.legacy: rule for rule in rules}
-    key_of_legacy = [_cast(quoted_col(name), types[name]).alias(f"k{place}") for place, name in enumerate(feed.key)]
-    key_of_new = [
-        quoted_col(by_name[name].new).cast(types[name]).alias(f"k{place}") for place, name in enumerate(feed.key)
-    ]
-    legacy_values = F.struct(*[_cast(quoted_col(rule.legacy), types[rule.legacy]).alias(rule.legacy) for rule in rules])
-    new_values = F.struct(*[quoted_col(rule.new).cast(types[rule.legacy]).alias(rule.legacy) for rule in rules])
+    key_of_legacy = [legacy_value(by_name[name], types[name]).alias(f"k{place}") for place, name in enumerate(feed.key)]
+    key_of_new = [new_value(by_name[name], types[name]).alias(f"k{place}") for place, name in enumerate(feed.key)]
+    legacy_values = F.struct(*[legacy_value(rule, types[rule.legacy]).alias(rule.legacy) for rule in rules])
+    new_values = F.struct(*[new_value(rule, types[rule.legacy]).alias(rule.legacy) for rule in rules])
     empty = F.lit(None).cast(spark_types.StructType([spark_types.StructField(name, types[name]) for name in types]))
     left = legacy.select(*key_of_legacy, legacy_values.alias(LEGACY), empty.alias(NEW), F.lit(True).alias("is_legacy"))
     right = new.select(*key_of_new, empty.alias(LEGACY), new_values.alias(NEW), F.lit(False).alias("is_legacy"))
@@ -66,6 +64,20 @@ def pair_rows(legacy: DataFrame, new: DataFrame, feed: LegacyFeed, comparison: C
     return PairedRows(grouped, tuple(names), rules, types)
 
 
+def legacy_value(rule: ColumnRule, type_: spark_types.DataType) -> Column:
+    """Return a column of the legacy feed as the publication types it; a value that does not fit becomes null."""
+    return _parsed(quoted_col(rule.legacy), rule.format).try_cast(type_)
+
+
+def new_value(rule: ColumnRule, type_: spark_types.DataType) -> Column:
+    """Return a column of the publication as both sides are compared."""
+    return _parsed(quoted_col(rule.new), rule.new_format).try_cast(type_)
+
+
+def _parsed(column: Column, pattern: str | None) -> Column:
+    return column if pattern is None else F.try_to_timestamp(column.cast("string"), F.lit(pattern))
+
+
 def value_of(side: str, name: str) -> Column:
     """Return a value of one side by the name that the legacy feed gives it."""
     return F.col(side).getField(name)
@@ -79,14 +91,12 @@ def _check_columns(frame: DataFrame, names: list[str], what: str) -> None:
         )
 
 
-def _common_type(type_: spark_types.DataType) -> spark_types.DataType:
+def _compared_type(rule: ColumnRule, type_: spark_types.DataType) -> spark_types.DataType:
     """Return the type in which a column is compared; nested values are compared as text."""
+    if rule.new_format is not None:
+        return spark_types.TimestampType()
     return (
         spark_types.StringType()
         if isinstance(type_, (spark_types.StructType, spark_types.ArrayType, spark_types.MapType))
         else type_
     )
-
-
-def _cast(column: Column, type_: spark_types.DataType) -> Column:
-    return column.try_cast(type_)

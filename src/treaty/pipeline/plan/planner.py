@@ -11,7 +11,7 @@ from treaty.contracts.model import Contract
 from treaty.contracts.versions import Line
 from treaty.errors import NotFound
 from treaty.pipeline.plan.delivery_checks import find_delivery_problems, find_refused_deliveries
-from treaty.pipeline.plan.legacy_feeds import find_feed_problems
+from treaty.pipeline.plan.legacy_feeds import find_emulation_problems, find_feed_problems
 from treaty.pipeline.plan.reasons import PlannedStep, plan_step
 from treaty.pipeline.plan.reconciliation_builder import reconciliation_step
 from treaty.pipeline.plan.step_builder import (
@@ -80,6 +80,7 @@ def plan(
     context = PlanContext(project, contracts)
     context.problems += check_project_status(project, contracts)
     context.problems += find_feed_problems(project, contracts)
+    context.problems += find_emulation_problems(project, contracts)
     steps: list[Step] = []
     lineage: dict[str, Lineage] = {}
     for step, columns in _build_steps(context):

@@ -253,7 +253,7 @@ def _deletion_mark(entry: MappingReader) -> str | None:
 
 PUBLICATION_KEYS = (
     *("name", "contract", "from", "sql", "redact", "delay", "as", "feed", "topic", "table", "serve"),
-    "for",
+    *("for", "emulates"),
 )
 DELAY_KEYS = ("by", "for")
 SERVE_KEYS = ("filters",)
@@ -288,6 +288,7 @@ def read_publication(document: Document) -> Publication:
         topic=read_topic(document, form, line),
         served=_served(entry),
         deliveries=read_deliveries(document, line),
+        emulates=entry.text("emulates"),
         at=document.at,
     )
 

@@ -288,12 +288,27 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True)
+class FileLayout:
+    """How the files of a legacy feed are named and written."""
+
+    name: str
+    """The name of a file; `*` stands for the day of its rows."""
+    period: str
+    """The column with the day of a row."""
+    period_format: str | None = None
+    dialect: Mapping[str, str] = EMPTY
+    """The options of its CSV, such as `sep` and `encoding`."""
+
+
+@dataclass(frozen=True)
 class Feed:
     """Files for a partner, with a manifest."""
 
     folder: str
     format: Format
     files: int = 1
+    layout: FileLayout | None = field(default=None, metadata=ADDED_LATER)
+    """The layout of the legacy feed that the publication emulates."""
 
 
 class Records(StrEnum):
@@ -390,6 +405,8 @@ class Publication:
     topic: Topic | None = None
     served: Served | None = None
     deliveries: tuple[ConsumerDelivery, ...] = ()
+    emulates: str | None = field(default=None, metadata=ADDED_LATER)
+    """The legacy feed whose shape the rows have; the query gives clean rows, and is wrapped in a projection."""
     at: str = ""
 
     @property

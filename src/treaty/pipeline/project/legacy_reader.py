@@ -22,6 +22,7 @@ from treaty.legacy.feeds import (
 from treaty.pipeline.project.declaration_readers import PASSWORD
 from treaty.pipeline.project.document import NAME_HINT, is_name, resolve_path
 from treaty.pipeline.project.mapping_reader import UNKNOWN_NAME, MappingReader, Problems
+from treaty.spark.readers.sources import DataFormat
 from treaty.suggestions import did_you_mean
 
 FOLDER = "legacy"
@@ -44,7 +45,7 @@ _KEYS = (
 )
 _PARALLEL_KEYS = ("publication", "columns", "identity", "late_days", "money", "patterns", "totals")
 _CUTOVER_KEYS = ("clean_runs", "totals")
-_COLUMN_KEYS = ("new", "absolute", "relative", "time", "codes")
+_COLUMN_KEYS = ("new", "absolute", "relative", "time", "codes", "format")
 _ORIGIN_HINT = "say where it is: table: warehouse.revenue, files: mart/*.csv, or jdbc: {url: …, table: …}"
 _COLUMNS_HINT = "map legacy columns to those of the publication, like columns: {order_no: order_id}"
 _DAYS = 86_400
@@ -121,16 +122,18 @@ def _origin(entry: MappingReader, folder: Path) -> LegacyTable | LegacyFiles | L
         options = entry.inner("options", "write it like options: {header: true}")
         texts = {name: _option_text(value) for name, value in options.data.items()} if options else {}
         path = resolve_path(folder, entry.text("files") or "")
-        return LegacyFiles(path, entry.text("format"), FrozenMap(texts) if texts else EMPTY)
+        kind = entry.choice("format", tuple(DataFormat))
+        return LegacyFiles(path, kind.value if kind else None, FrozenMap(texts) if texts else EMPTY)
     if "jdbc" in entry:
         inner = entry.inner("jdbc", _ORIGIN_HINT)
         if inner is None:
             return LegacyTable("")
-        inner.allow_only(("url", "table"))
+        inner.allow_only(("url", "table", "user"))
         url = inner.required_text("url", "write it like jdbc:postgresql://host/shop")
         if PASSWORD.search(url):
             inner.report("a password must not be stored in this file", "remove it, and set TREATY_JDBC_PASSWORD", "url")
-        return LegacyDatabase(url, inner.required_text("table", "name the table, like mart.revenue"))
+        table = inner.required_text("table", "name the table, like mart.revenue")
+        return LegacyDatabase(url, table, inner.text("user"))
     return LegacyTable(entry.text("table") or "")
 
 
@@ -202,7 +205,9 @@ def _rule(columns: MappingReader, legacy: str) -> ColumnRule:
     new = inner.required_text("new", "name the column of the publication, like new: net_amount")
     codes = inner.inner("codes", "map legacy codes to those of the publication, like codes: {S: RECOGNIZED}")
     texts = {str(code): str(meaning) for code, meaning in codes.data.items()} if codes else None
-    return ColumnRule(legacy, new, _tolerance(inner), FrozenMap(texts) if texts is not None else None)
+    return ColumnRule(
+        legacy, new, _tolerance(inner), FrozenMap(texts) if texts is not None else None, inner.text("format")
+    )
 
 
 def _tolerance(inner: MappingReader) -> Tolerance:

@@ -14,6 +14,7 @@ from treaty.errors import InvalidDocument, NotFound
 from treaty.pipeline.project.declaration_readers import read_product, read_publication, read_source
 from treaty.pipeline.project.declarations import Product, Project, Publication
 from treaty.pipeline.project.document import NAME_HINT, Document, Kind, check_references, fold_case, is_name
+from treaty.pipeline.project.emulations import link_emulations
 from treaty.pipeline.project.legacy_reader import read_legacy_feeds
 from treaty.pipeline.project.mapping_reader import DUPLICATE_NAME, MappingReader, Problems
 from treaty.pipeline.project.reconciliation_reader import read_reconciliation
@@ -51,7 +52,9 @@ def read_project(folder: Path, limits: Limits | None = None, name: str | None = 
         problems,
     )
     problems.raise_if_any()
-    return add_implied_products(project)
+    project = link_emulations(add_implied_products(project), problems)
+    problems.raise_if_any()
+    return project
 
 
 def add_implied_products(project: Project) -> Project:

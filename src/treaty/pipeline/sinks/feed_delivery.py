@@ -17,8 +17,9 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
 from treaty.contracts.model import Contract
+from treaty.contracts.values import EMPTY
 from treaty.errors import Conflict, InvalidDocument, Unavailable
-from treaty.pipeline.project.declarations import Feed, Format
+from treaty.pipeline.project.declarations import Feed, FileLayout, Format
 from treaty.pipeline.sinks.feed_folder import (
     MANIFEST,
     Content,
@@ -31,7 +32,7 @@ from treaty.pipeline.sinks.feed_folder import (
     flush_to_disk,
     write_durably,
 )
-from treaty.pipeline.sinks.feed_formats import FileFormat, file_format_of
+from treaty.pipeline.sinks.feed_formats import PERIOD, FileFormat, file_format_of
 from treaty.pipeline.tables.spark_errors import translate_errors
 from treaty.spark.columns import INTERNAL_PREFIX, quoted_col
 from treaty.spark.schema import column_name, select_object
@@ -39,6 +40,7 @@ from treaty.spark.uniqueness import content_hash
 
 _FILE = f"{INTERNAL_PREFIX}file"
 _ROWS, _SUM = "rows", "sum"
+_NO_DAY = "none"
 
 
 @dataclass(frozen=True)
@@ -98,18 +100,22 @@ def _point_at_latest(folder: FeedFolder) -> None:
 def _write_delivery(rows: DataFrame, feed: Feed, what: Consignment, folder: FeedFolder) -> Manifest:
     folder.path.mkdir(parents=True, exist_ok=True)
     folder.clear()
-    file_format, staged = file_format_of(feed.format), folder.staging_folder(what.run)
+    layout = feed.layout
+    file_format = file_format_of(feed.format, layout.dialect if layout else EMPTY)
+    staged = folder.staging_folder(what.run)
     _refuse_single_nullable_column(rows, feed, what)
     prepared = file_format.prepare(_partition(rows, feed, what))
     observed = Observation()
-    totals = [F.count(F.lit(1)).alias(_ROWS), _checksum(prepared).alias(_SUM)]
+    content = prepared.drop(PERIOD)
+    totals = [F.count(F.lit(1)).alias(_ROWS), _checksum(content).alias(_SUM)]
     try:
         with translate_errors(what.table):
-            file_format.write(prepared.observe(observed, *totals), f"file:{staged}")
+            split_by = [PERIOD] if _is_split_by_day(feed) else []
+            file_format.write(prepared.observe(observed, *totals), f"file:{staged}", split_by)
         expected = observed.get
-        _rename_data_files(staged, what.table, file_format)
+        _rename_data_files(staged, what.table, file_format, layout)
         with translate_errors(what.table):
-            files = tuple(_verified_files(prepared, file_format, staged, expected))
+            files = tuple(_verified_files(content, file_format, staged, expected))
         previous = folder.before(what.run)
         manifest = Manifest(
             table=what.table,
@@ -137,7 +143,21 @@ def _partition(rows: DataFrame, feed: Feed, what: Consignment) -> DataFrame:
     """Distribute the rows over the files by key, if there is one, so that the same rows give the same files."""
     key = [quoted_col(name) for name in _key(what.contract) if name in rows.columns]
     order: list[Column] = key or [content_hash(rows)]
+    if feed.layout is not None and _is_split_by_day(feed):
+        with_period = rows.withColumn(PERIOD, _period(feed.layout))
+        return with_period.repartition(PERIOD).sortWithinPartitions(PERIOD, *order)
     return rows.repartition(feed.files, *order).sortWithinPartitions(*order)
+
+
+def _is_split_by_day(feed: Feed) -> bool:
+    return feed.layout is not None and "*" in feed.layout.name
+
+
+def _period(layout: FileLayout) -> Column:
+    """Return the day of a row as its file is named."""
+    text = quoted_col(layout.period).cast("string")
+    moment = F.try_to_timestamp(text, F.lit(layout.period_format)) if layout.period_format else text
+    return F.coalesce(moment.try_cast("date").cast("string"), F.lit(_NO_DAY))
 
 
 def _key(contract: Contract) -> list[str]:
@@ -146,18 +166,24 @@ def _key(contract: Contract) -> list[str]:
     return [column_name(by_name[name]) for name in schema.primary_key]
 
 
-def _rename_data_files(staged: Path, table: str, file_format: FileFormat) -> None:
-    """Name the files after the publication, and delete the marker files of Spark."""
+def _rename_data_files(staged: Path, table: str, file_format: FileFormat, layout: FileLayout | None) -> None:
+    """Name the files after the publication or the legacy feed, and delete the marker files of Spark."""
     if not staged.is_dir():
         raise Unavailable(
             f"the files that Spark wrote to {staged} are not visible on this machine; put the feed's folder on "
             "storage that both share"
         )
-    parts = sorted(path for path in staged.iterdir() if path.name.startswith("part-"))
-    for path in set(staged.iterdir()) - set(parts):
+    parts = sorted(path for path in staged.rglob("part-*") if path.is_file())
+    others = [path for path in staged.rglob("*") if path.is_file() and path not in parts]
+    for path in others:
         path.unlink()
     for number, part in enumerate(parts, start=1):
-        part.rename(staged / f"{table}-{number:05d}{file_format.extension}")
+        name = f"{table}-{number:05d}{file_format.extension}"
+        if layout is not None and (len(parts) == 1 or "*" in layout.name):
+            name = layout.name.replace("*", part.parent.name.partition("=")[2])
+        part.rename(staged / name)
+    for folder in [path for path in staged.iterdir() if path.is_dir()]:
+        folder.rmdir()
 
 
 def _verified_files(

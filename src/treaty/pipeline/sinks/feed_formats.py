@@ -13,16 +13,18 @@ Parquet has the types of the contract as Spark writes them, timestamps in micros
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from treaty.contracts.values import EMPTY
 from treaty.errors import InvalidDocument
 from treaty.pipeline.project.declarations import Format
-from treaty.spark.columns import quoted_col
+from treaty.spark.columns import INTERNAL_PREFIX, quoted_col
 
 _EMPTY = "\ue000treaty:empty\ue000"
 """Stands for an empty text while a CSV file is read back, to tell it from null."""
@@ -40,6 +42,9 @@ _CSV = {
 }
 _CSV_READ = {"multiLine": "true", "mode": "FAILFAST", "maxCharsPerColumn": "-1", "emptyValue": _EMPTY}
 _LINE = "value"
+PERIOD = f"{INTERNAL_PREFIX}period"
+"""The day of a row, by which the files of an emulated feed are named; it is not written to them."""
+_CONVENTIONS = {"header": "header", "sep": "separator", "encoding": "encoding", "nullValue": "null"}
 
 
 @dataclass(frozen=True)
@@ -48,16 +53,29 @@ class FileFormat:
 
     extension: str
     prepare: Callable[[DataFrame], DataFrame]
-    write: Callable[[DataFrame, str], None]
+    write: Callable[[DataFrame, str, Sequence[str]], None]
+    """Writes rows to a folder, or to one for each value of the columns that are named."""
     read: Callable[[SparkSession, spark.StructType, str], DataFrame]
     conventions: Mapping[str, str] = field(default_factory=dict)
 
 
-def file_format_of(kind: Format) -> FileFormat:
-    """Return the file format of a feed."""
+def file_format_of(kind: Format, dialect: Mapping[str, str] = EMPTY) -> FileFormat:
+    """Return the file format of a feed; a dialect changes options of CSV, such as its separator."""
     if kind not in FILE_FORMATS:
         raise InvalidDocument(f"a feed cannot have the format {kind}; use one of: {', '.join(FILE_FORMATS)}")
-    return FILE_FORMATS[kind]
+    if not dialect or kind is not Format.CSV:
+        return FILE_FORMATS[kind]
+    changed = {_CONVENTIONS[name]: _convention(name, value) for name, value in dialect.items() if name in _CONVENTIONS}
+    return replace(
+        FILE_FORMATS[kind],
+        write=partial(_write_csv, dialect=dialect),
+        read=partial(_read_csv, dialect=dialect),
+        conventions={**FILE_FORMATS[kind].conventions, **changed},
+    )
+
+
+def _convention(name: str, value: str) -> str:
+    return value if name != "header" else "first line" if value == "true" else "none"
 
 
 def _as_texts(rows: DataFrame) -> DataFrame:
@@ -67,19 +85,23 @@ def _as_texts(rows: DataFrame) -> DataFrame:
 
 
 def _as_lines(rows: DataFrame) -> DataFrame:
-    return rows.select(json_line(*map(quoted_col, rows.columns)).alias(_LINE))
+    outside = [name for name in rows.columns if name.startswith(INTERNAL_PREFIX)]
+    inside = [name for name in rows.columns if name not in outside]
+    return rows.select(json_line(*map(quoted_col, inside)).alias(_LINE), *map(quoted_col, outside))
 
 
 def _unchanged(rows: DataFrame) -> DataFrame:
     return rows
 
 
-def _write_csv(rows: DataFrame, folder: str) -> None:
-    rows.write.options(**_CSV, emptyValue='""').csv(folder)
+def _write_csv(rows: DataFrame, folder: str, split_by: Sequence[str], dialect: Mapping[str, str] = EMPTY) -> None:
+    rows.write.partitionBy(*split_by).options(**{**_CSV, **dialect}, emptyValue='""').csv(folder)
 
 
-def _read_csv(session: SparkSession, schema: spark.StructType, folder: str) -> DataFrame:
-    read = session.read.schema(schema).options(**{**_CSV, **_CSV_READ}).csv(folder)
+def _read_csv(
+    session: SparkSession, schema: spark.StructType, folder: str, dialect: Mapping[str, str] = EMPTY
+) -> DataFrame:
+    read = session.read.schema(schema).options(**{**_CSV, **_CSV_READ, **dialect}).csv(folder)
     texts = [
         F.when(quoted_col(name) == F.lit(_EMPTY), F.lit("")).otherwise(quoted_col(name)).alias(name)
         for name in schema.names
@@ -87,16 +109,16 @@ def _read_csv(session: SparkSession, schema: spark.StructType, folder: str) -> D
     return read.select(*texts, "_metadata")
 
 
-def _write_lines(rows: DataFrame, folder: str) -> None:
-    rows.write.options(lineSep="\n", compression="none").text(folder)
+def _write_lines(rows: DataFrame, folder: str, split_by: Sequence[str]) -> None:
+    rows.write.partitionBy(*split_by).options(lineSep="\n", compression="none").text(folder)
 
 
 def _read_lines(session: SparkSession, schema: spark.StructType, folder: str) -> DataFrame:
     return session.read.schema(schema).options(lineSep="\n").text(folder).select("*", "_metadata")
 
 
-def _write_parquet(rows: DataFrame, folder: str) -> None:
-    rows.write.options(compression="snappy").parquet(folder)
+def _write_parquet(rows: DataFrame, folder: str, split_by: Sequence[str]) -> None:
+    rows.write.partitionBy(*split_by).options(compression="snappy").parquet(folder)
 
 
 def _read_parquet(session: SparkSession, schema: spark.StructType, folder: str) -> DataFrame:
