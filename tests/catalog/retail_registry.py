@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 from tests.catalog.contract_registry import read_event
@@ -12,6 +13,7 @@ from treaty.consumers.dependencies import FieldMapping, MadeFrom
 from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import Line
 from treaty.errors import Refused
+from treaty.legacy.differences import ComparisonResult, DifferenceClass, Example, Finding, TotalEffect
 from treaty.observability.evidence import REFUSED, BrokenRule, refusal_details
 from treaty.observability.measures import Measure
 from treaty.registry.service import Registry
@@ -30,6 +32,26 @@ _READERS: Sequence[tuple[str, str, str, str, Sequence[str]]] = (
     ("revenue-dashboard", FINANCE, "operational_reporting", "Revenue Controlling", ("sales_channel",)),
     ("sales-notebook", FINANCE, "exploratory_analytics", "Sales Analytics", ()),
     ("support-agent-desktop", TIMELINE, "operational_reporting", "Customer Support", ("entry_headline",)),
+)
+
+LEGACY = "legacy_revenue"
+_CANCELLED = Finding(
+    DifferenceClass.STATUS,
+    "state",
+    "S means RECOGNIZED, new has CANCELLED",
+    1204,
+    {"net": Decimal("-38110.50")},
+    {"net": Decimal("38110.50")},
+    (Example("ORD-01-0012", "2026-02-20", "S", "CANCELLED"), Example("ORD-01-0044", "2026-02-20", "S", "CANCELLED")),
+)
+_DROPPED = Finding(DifferenceClass.MISSING_IN_NEW, "", "state S", 31, {"net": Decimal("-1922.00")})
+_REPEATED = Finding(
+    DifferenceClass.DUPLICATE_IN_LEGACY,
+    "",
+    "state S",
+    12,
+    {"net": Decimal("-733.90")},
+    examples=(Example("ORD-07-0003", "2026-02-27", "2 rows", "1 rows"),),
 )
 
 
@@ -71,11 +93,66 @@ def open_retailer(path: Path) -> Registry:
         for consumer in migration.missing:
             registry.migrations.acknowledge(migration.id, consumer, note="we move with the next closing")
     registry.deprecate_line(f"{FINANCE}@1", deprecation_uri="https://contracts.example.com/guides/finance-2")
+    _compare_legacy_revenue(registry, clock)
     clock.now = NOW
     _measure(registry)
     _trace(registry)
     _observe_reads(registry)
     return registry
+
+
+def _compare_legacy_revenue(registry: Registry, clock: Clock) -> None:
+    """Record a week of parallel runs: a defect that was fixed, a disagreement that was settled, and a new finding."""
+    line = f"{FINANCE}@1"
+    readers = ["group-ledger", "tax-reporting", "revenue-dashboard"]
+    registry.cutovers.declare(
+        LEGACY,
+        line,
+        "Finance Systems",
+        names=["warehouse.legacy_revenue"],
+        consumers=readers,
+        produced="daily by 04:00",
+    )
+    for day in range(8):
+        clock.now = NOW - timedelta(days=10 - day)
+        findings = [_CANCELLED, *([_DROPPED] if day < 3 else []), *([_REPEATED] if day == 7 else [])]
+        effect = sum((one.effects["net"] for one in findings), Decimal(0))
+        registry.parallel_runs.record(
+            line,
+            "Finance Systems",
+            ComparisonResult(
+                feed=LEGACY,
+                publication="finance_recognized_sale",
+                as_of=clock.now.date(),
+                legacy_rows=9_000 + 1_000 * day,
+                new_rows=8_960 + 1_000 * day,
+                legacy_sums={"net": Decimal("412000.00")},
+                new_sums={"net": Decimal("412000.00") + effect},
+                findings=tuple(findings),
+                totals=(TotalEffect(("DE", "2026-02-20"), {"net": Decimal("-38.11")}),),
+            ),
+        )
+        if day == 0:
+            decide = registry.parallel_runs.dispose
+            decide(
+                LEGACY,
+                _CANCELLED.fingerprint,
+                disposition="semantic_disagreement",
+                owner="Group Accounting",
+                reason="cancelled orders are no revenue",
+                term="financial_recognition_status",
+            )
+            decide(
+                LEGACY,
+                _DROPPED.fingerprint,
+                disposition="defect_in_new",
+                owner="Finance Data Products",
+                reason="the join drops orders without a payment",
+            )
+        if day == 6:
+            for consumer in ("revenue-dashboard", "group-ledger"):
+                registry.cutovers.acknowledge(LEGACY, consumer)
+            registry.cutovers.cut_over(LEGACY, "revenue-dashboard")
 
 
 def _observe_reads(registry: Registry) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import date
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -18,7 +19,10 @@ from tests.server.access_requests import SIGNED_IN_TEAMS
 from tests.server.contracts import short
 from tests.server.test_access import ROLES, breaking
 from treaty.catalog.actions import ACTIONS
+from treaty.catalog.actions.legacy_actions import LEGACY_ACTIONS
 from treaty.catalog.rendering import Message
+from treaty.legacy.cutover import Gate
+from treaty.legacy.differences import ComparisonResult, DifferenceClass, Finding
 from treaty.observability import Measure
 from treaty.registry.rules import Approval, RegistryRules
 from treaty.server.pages import cookies
@@ -53,6 +57,10 @@ def of_migration(**more: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda made: {"migration": made["migration"], "consumer": "reader", **more}
 
 
+LOST = Finding(DifferenceClass.MISSING_IN_NEW, "", "", 1)
+DECISION = {"disposition": "accepted", "owner": "growth", "reason": "one row"}
+LEGACY_ACTS = {action.name for action in LEGACY_ACTIONS}
+
 TABLE = [
     Asked("activate", OWNERS, of_version()),
     Asked("deprecate", OWNERS, of_version(**PLAN)),
@@ -74,6 +82,12 @@ TABLE = [
     Asked(
         "acknowledge-incident", MEMBERS, lambda made: {"incident": made["incident"], "reason": "it is being repaired"}
     ),
+    Asked("decide-finding", MEMBERS, lambda made: {"feed": made["feed"], "finding": LOST.fingerprint, **DECISION}),
+    Asked("acknowledge-cutover", MEMBERS, lambda made: {"feed": made["feed"], "consumer": "mover"}),
+    Asked("approve-cutover", OWNERS, lambda made: {"feed": made["feed"], "consumer": "mover"}),
+    Asked("cut-over", MEMBERS, lambda made: {"feed": made["feed"], "consumer": "mover"}),
+    Asked("roll-back", MEMBERS, lambda made: {"feed": made["feed"], "consumer": "mover", "reason": "not yet"}),
+    Asked("retire-feed", OWNERS, lambda made: {"feed": made["feed"], **SURE}),
     Asked("approve", OWNERS, lambda made: {"proposal": made["proposal"]}),
     Asked("decline", OWNERS, lambda made: {"proposal": made["proposal"]}),
 ]
@@ -102,6 +116,8 @@ class World(NamedTuple):
         if act == "acknowledge-incident":
             registry.measures.record([Measure(contract, "run", registry.now(), 0.0)])
             made["incident"] = registry.incidents.list(contract=contract).items[0].id
+        if act in LEGACY_ACTS:
+            made["feed"] = self._feed(contract, act)
         if act in ("approve", "decline"):
             made["proposal"] = registry.register(breaking(contract)).proposal
         if act in ("acknowledge", "move", "waive"):
@@ -111,6 +127,20 @@ class World(NamedTuple):
             registry.governance.approve(proposal, override=True, reason="for the test")
             made["migration"] = registry.migrations.list(contract=contract).items[0].id
         return made
+
+    def _feed(self, contract: str, act: str) -> str:
+        """Declare a legacy feed with a consumer in the state that an act needs."""
+        registry, feed, line = self.place.registry, f"mart.{contract}", f"{contract}@1"
+        findings = (LOST,) if act == "decide-finding" else ()
+        registry.consumers.subscribe("mover", line, consumer_class="operational_reporting", team="growth")
+        registry.cutovers.declare(feed, line, "mart", consumers=["mover"], gate=Gate(1))
+        result = ComparisonResult(feed, "sales", date(2026, 3, 1), 1, 1, {}, {}, findings)
+        registry.parallel_runs.record(line, "mart", result)
+        if act in ("cut-over", "roll-back", "retire-feed"):
+            registry.cutovers.acknowledge(feed, "mover")
+        if act in ("roll-back", "retire-feed"):
+            registry.cutovers.cut_over(feed, "mover")
+        return feed
 
 
 @pytest.fixture(scope="module")

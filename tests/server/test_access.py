@@ -407,6 +407,8 @@ KEY, LINE = "/catalog/contracts/{c}", "{c}@1"
 VERSION = {"contract": "{c}", "version": "1.0.0", "confirm": "yes"}
 CONSUMER = {"migration": "{migration}", "consumer": "{reader}", "confirm": "yes"}
 PROPOSAL = {"proposal": "{proposal}", "reason": "agreed", "confirm": "yes"}
+READY = {"feed": "{ready}", "consumer": "{reader}"}
+MOVED = {"feed": "{moved}", "consumer": "{reader}"}
 INCIDENT = {"incident": "{incident}", "reason": "the source is being repaired", "confirm": "yes"}
 PAGES = [
     Asked("GET /catalog", EVERYBODY),
@@ -473,6 +475,25 @@ PAGES = [
     ),
     Asked("POST /catalog/act/acknowledge", MEMBERS, form=lambda _: CONSUMER),
     Asked("POST /catalog/act/acknowledge-incident", MEMBERS, form=lambda _: INCIDENT),
+    Asked("GET /catalog/legacy", EVERYBODY),
+    Asked("GET /catalog/legacy/{key}", EVERYBODY, at="/catalog/legacy/{ready}"),
+    Asked("GET /catalog/legacy/{key}/report.{form}", EVERYBODY, at="/catalog/legacy/{ready}/report.md"),
+    Asked(
+        "POST /catalog/act/decide-finding",
+        MEMBERS,
+        form=lambda _: {
+            "feed": "{feed}",
+            "finding": LOST.fingerprint,
+            "disposition": "accepted",
+            "owner": "a",
+            "reason": "b",
+        },
+    ),
+    Asked("POST /catalog/act/acknowledge-cutover", MEMBERS, form=lambda _: READY),
+    Asked("POST /catalog/act/approve-cutover", OWNERS, form=lambda _: READY),
+    Asked("POST /catalog/act/cut-over", MEMBERS, form=lambda _: READY),
+    Asked("POST /catalog/act/roll-back", MEMBERS, form=lambda _: MOVED | {"reason": "not yet"}),
+    Asked("POST /catalog/act/retire-feed", OWNERS, form=lambda _: MOVED | {"confirm": "yes"}),
     Asked("POST /catalog/act/move", MEMBERS, form=lambda _: CONSUMER),
     Asked(
         "POST /catalog/act/waive", STEWARDS, form=lambda _: CONSUMER | {"reason": "switched off", "until": "2026-12-31"}

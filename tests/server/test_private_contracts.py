@@ -33,7 +33,19 @@ PEOPLE = {
     "member": bearer_of("rita", "contributor", TEAM),
 }
 OUTSIDERS = ("anonymous", "other owner")
-NAMES = (PRIVATE, f"{PRIVATE}@1", TEAM, CONSUMER, DOMAIN, "orders", "orders@1", "checkout", "board", "sales")
+NAMES = (
+    PRIVATE,
+    f"{PRIVATE}@1",
+    f"{MARK}_mart",
+    TEAM,
+    CONSUMER,
+    DOMAIN,
+    "orders",
+    "orders@1",
+    "checkout",
+    "board",
+    "sales",
+)
 PATH_VALUES: dict[str, tuple[str, ...]] = {
     "feed": (f"{MARK}_mart",),
     "dataset_id": (PRIVATE, "orders"),
@@ -120,6 +132,7 @@ SHOWN_TO_MEMBERS = {
     "/catalog",
     "/catalog/graph",
     "/catalog/map",
+    "/catalog/legacy",
     "/catalog/map.csv",
     "/catalog/changes",
     "/catalog/teams",

@@ -121,6 +121,21 @@ def dependency_map_csv(**query: str | None) -> Link:
     return Link(("map.csv",), tuple((name, value) for name, value in query.items() if value))
 
 
+def legacy_feeds(cursor: str | None = None) -> Link:
+    """Link to the list of legacy feeds."""
+    return Link(("legacy", "index"), (("cursor", cursor),) if cursor else ())
+
+
+def legacy_feed(feed: str, as_of: str | None = None, anchor: str | None = None) -> Link:
+    """Link to a legacy feed with the newest report of its parallel runs, or with that of a day."""
+    return Link(("legacy", encode_name(feed)), (("as_of", as_of),) if as_of else (), anchor)
+
+
+def variance_report(feed: str, form: str, as_of: str) -> Link:
+    """Link to the report of a parallel run as a file: `md` or `csv`. Live pages only."""
+    return Link(("legacy", encode_name(feed), f"report.{form}"), (("as_of", as_of),))
+
+
 def domain(name: str | None) -> Link:
     """Link to the graph of a domain; None is for contracts without a domain."""
     return Link(("domains", encode_name(name) if name else "index"))

@@ -135,7 +135,8 @@ def judge_run(run: RunFigures, gate: Gate) -> tuple[str, ...]:
         unexplained = abs(new - legacy - run.explained.get(name, Decimal(0)))
         allowed = max(Decimal(str(gate.absolute)), Decimal(str(gate.relative)) * abs(legacy))
         if unexplained > allowed + _CENT * (run.findings + 1):  # sums are rounded to cents
-            reasons.append(f"{name} differs by {unexplained:,.2f} that no finding explains; allowed are {allowed:,.2f}")
+            beyond = f"{unexplained:,.2f} beyond what decided findings explain"
+            reasons.append(f"{name} differs by {beyond}; allowed are {allowed:,.2f}")
     return tuple(reasons)
 
 

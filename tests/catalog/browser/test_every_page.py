@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.catalog.browser.conftest import Visit
-from tests.catalog.retail_registry import CAPTURE, FINANCE, TIMELINE
+from tests.catalog.retail_registry import CAPTURE, FINANCE, LEGACY, TIMELINE
 from treaty.catalog import links
 from treaty.catalog.links import Link, LiveUrls, file_path
 from treaty.registry.service import Registry
@@ -42,6 +42,8 @@ BOTH: dict[str, Link | Callable[[Registry], Link]] = {
     "graph": links.graph(),
     "graph around a contract": links.graph(TIMELINE),
     "dependency map": links.dependency_map(),
+    "legacy feeds": links.legacy_feeds(),
+    "legacy feed": links.legacy_feed(LEGACY),
     "changes": links.changes(),
     "migration": _the_migration,
     "health": links.health(),
@@ -60,6 +62,11 @@ def _acknowledgement(registry: Registry) -> Link:
     return links.action("acknowledge-incident", incident=registry.incidents.list(state="open").items[0].id)
 
 
+def _undecided_finding(registry: Registry) -> Link:
+    finding = registry.parallel_runs.get(LEGACY).findings[0]
+    return links.action("decide-finding", feed=LEGACY, finding=finding.fingerprint)
+
+
 ONLY_LIVE: dict[str, Link | Callable[[Registry], Link]] = {
     "acting": links.action("deprecate-line", line=f"{FINANCE}@2"),
     "subscribing": links.action("subscribe", line=f"{FINANCE}@2"),
@@ -76,6 +83,9 @@ ONLY_LIVE: dict[str, Link | Callable[[Registry], Link]] = {
     "quarantine": links.quarantine(),
     "graph of columns": links.graph(FINANCE, columns=f"{FINANCE}@1"),
     "check": links.check(),
+    "report of a day": links.legacy_feed(LEGACY, "2026-02-20"),
+    "deciding about a finding": _undecided_finding,
+    "cutting over": links.action("cut-over", feed=LEGACY, consumer="group-ledger"),
     "sign in": links.sign_in(),
 }
 """The pages that need a server."""

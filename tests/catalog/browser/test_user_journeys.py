@@ -11,7 +11,7 @@ import yaml
 from playwright.sync_api import Page, expect
 
 from tests.catalog.browser.conftest import Visit
-from tests.catalog.retail_registry import FINANCE, TIMELINE, open_retailer
+from tests.catalog.retail_registry import FINANCE, LEGACY, TIMELINE, open_retailer
 from tests.server.running import running
 from treaty.catalog import links
 from treaty.catalog.links import LiveUrls
@@ -190,3 +190,24 @@ def test_phone_shows_the_navigation_in_one_row_and_the_graph_fitted(live: str, v
     assert page.evaluate(
         "document.querySelector('.graph-view').scrollWidth <= document.querySelector('.graph-view').clientWidth"
     )
+
+
+def test_decide_about_a_finding_with_the_keyboard(own_registry: Registry, visit: Visit) -> None:
+    with running(create_app(own_registry)) as address:
+        page = visit(address + _AT(links.legacy_feed(LEGACY)))
+        decide = page.get_by_role("link", name=re.compile("^Decide about rows that the legacy feed has more than once"))
+        decide.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Decide")
+        page.get_by_label("What it is").focus()
+        page.keyboard.type("defect in l")
+        for text in ("Finance", "repeated since 2019"):
+            page.keyboard.press("Tab")
+            page.keyboard.type(text)
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+
+        row = page.get_by_role("row").filter(has_text="duplicate in legacy")
+        expect(row).to_contain_text("defect in legacy, Finance")
+    assert own_registry.parallel_runs.get(LEGACY).clean

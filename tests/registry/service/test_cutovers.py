@@ -153,7 +153,7 @@ def test_a_run_with_a_defect_in_new_or_unexplained_totals_is_not_clean(feed: Any
     (close, _) = feed.cutovers.get(FEED).consumers
     assert close.reasons[1] == (
         "the run up to 2026-03-02 is not clean: 1 defect in new, not fixed yet; "
-        "net differs by 12.00 that no finding explains; allowed are 0.00"
+        "net differs by 12.00 beyond what decided findings explain; allowed are 0.00"
     )
 
 

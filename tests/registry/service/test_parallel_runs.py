@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from tests.registry.backends import AnyRegistry
-from tests.registry.offers import orders
+from tests.registry.offers import ID, PLAN_FIELD, orders
 from treaty.errors import InvalidDocument, NotFound
 from treaty.legacy.differences import (
     ComparisonResult,
@@ -91,7 +91,7 @@ def test_a_disposition_carries_over_while_the_pattern_holds_and_new_findings_com
         disposition="semantic_disagreement",
         owner="Group Accounting",
         reason="cancelled orders are no revenue",
-        term="status",
+        term="plan",
     )
     record(registry_with_orders, 1, CANCELLED, DROPPED)
     second = runs.get("legacy_revenue")
@@ -108,8 +108,56 @@ def test_a_disposition_carries_over_while_the_pattern_holds_and_new_findings_com
     ]
     decided = third.findings[1].disposition
     assert decided is not None
-    assert (decided.disposition, decided.owner, decided.term) == ("semantic_disagreement", "Group Accounting", "status")
+    assert (decided.disposition, decided.owner, decided.term) == ("semantic_disagreement", "Group Accounting", "plan")
     assert [(run.as_of - DAY).days for run in runs.list(feed="legacy_revenue").items] == [2, 1, 0]
+
+
+def test_a_fixed_defect_that_is_found_again_is_new(registry_with_orders: AnyRegistry) -> None:
+    runs = registry_with_orders.parallel_runs
+    decision = {"owner": "Finance", "reason": "the join drops rows"}
+    record(registry_with_orders, 0, DROPPED, CANCELLED)
+    runs.dispose("legacy_revenue", DROPPED.fingerprint, disposition="defect_in_new", **decision)
+    runs.dispose("legacy_revenue", CANCELLED.fingerprint, disposition="accepted", **decision)
+    record(registry_with_orders, 1)
+    record(registry_with_orders, 2, DROPPED, CANCELLED)
+
+    found = {one.fingerprint: one.state for one in runs.get("legacy_revenue").findings}
+
+    assert found == {DROPPED.fingerprint: "new", CANCELLED.fingerprint: "disposed"}
+    earlier = runs.get("legacy_revenue", as_of=DAY)
+    assert {one.state for one in earlier.findings} == {"disposed"}
+
+
+@pytest.mark.parametrize(
+    ("term", "accepted"),
+    [("plan", True), ("no plan is empty", True), ("status", False), ("a rule of nobody", False)],
+)
+def test_a_disagreement_is_linked_to_a_term_of_the_contract(registry: AnyRegistry, term: str, accepted: bool) -> None:
+    rule = {"name": "no plan is empty", "type": "library", "metric": "nullValues", "mustBe": 0}
+    fields = [ID, {**PLAN_FIELD, "quality": [rule]}]
+    registry.register(orders(fields=fields))
+    record(registry, 0, CANCELLED)
+    decision = {"disposition": "semantic_disagreement", "owner": "Finance", "reason": "cancelled is no revenue"}
+
+    if accepted:
+        found = registry.parallel_runs.dispose("legacy_revenue", CANCELLED.fingerprint, term=term, **decision)
+        assert found.disposition is not None
+        assert found.disposition.term == term
+    else:
+        with pytest.raises(InvalidDocument, match="has no field, quality rule or measure"):
+            registry.parallel_runs.dispose("legacy_revenue", CANCELLED.fingerprint, term=term, **decision)
+
+
+def test_each_run_is_reported_to_the_owners(registry_with_orders: AnyRegistry) -> None:
+    record(registry_with_orders, 0, DROPPED)
+    record(registry_with_orders, 1, DROPPED)
+    record(registry_with_orders, 2)
+
+    headlines = [one.headline for one in registry_with_orders.notices.notices().items if one.kind == "parallel.report"]
+    assert sorted(headlines) == [
+        "legacy_revenue and orders@1 up to 2026-03-02: 3 differences; 1 undecided, none new",
+        "legacy_revenue and orders@1 up to 2026-03-03: 0 differences; clean",
+    ]
 
 
 def test_a_run_is_clean_when_everything_is_decided(registry_with_orders: AnyRegistry) -> None:

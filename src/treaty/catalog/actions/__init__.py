@@ -1,6 +1,7 @@
 """Actions that users start from a page: each has a form, the facts to know first, and one call to the registry."""
 
 from treaty.catalog.actions.incident_actions import INCIDENT_ACTIONS
+from treaty.catalog.actions.legacy_actions import LEGACY_ACTIONS
 from treaty.catalog.actions.lifecycle import LIFECYCLE_ACTIONS
 from treaty.catalog.actions.migration_actions import MIGRATION_ACTIONS, PROPOSAL_ACTIONS
 from treaty.catalog.actions.page_action import ActionSubject, FormField, FormValues, PageAction
@@ -14,6 +15,7 @@ ACTIONS: dict[str, PageAction] = {
         *MIGRATION_ACTIONS,
         *PROPOSAL_ACTIONS,
         *INCIDENT_ACTIONS,
+        *LEGACY_ACTIONS,
     )
 }
 """Every action, by its name in the URL."""

@@ -16,6 +16,7 @@ from treaty.catalog.pages.dependency_map import dependency_map_page
 from treaty.catalog.pages.graph import around_page, graph_names, static_graph_pages
 from treaty.catalog.pages.health import health_page
 from treaty.catalog.pages.incidents import incident_numbers, incident_page, incidents_page
+from treaty.catalog.pages.legacy_feeds import feed_names, legacy_feed_page, legacy_feeds_page
 from treaty.catalog.pages.migrations import migration_page
 from treaty.catalog.pages.teams import team_page, teams_page
 from treaty.catalog.rendering import Page
@@ -81,6 +82,7 @@ def _overview_pages(inputs: PageInputs, _: str) -> Iterator[Page]:
     yield static_changes_page(inputs.source, inputs.now.date())
     yield health_page(inputs.source, now=inputs.now)
     yield incidents_page(inputs.source, limit=MAX_PAGE_SIZE)
+    yield legacy_feeds_page(inputs.source, limit=MAX_PAGE_SIZE)
     yield teams_page(inputs.source, limit=MAX_PAGE_SIZE)
 
 
@@ -100,6 +102,12 @@ PAGE_GROUPS: tuple[PageGroup, ...] = (
         Renewal.ALWAYS,
         _incidents,
         lambda inputs, key: (incident_page(inputs.source, int(key), inputs.now),),
+    ),
+    PageGroup(
+        "legacy feed",
+        Renewal.ALWAYS,
+        lambda inputs: feed_names(inputs.source),
+        lambda inputs, key: (legacy_feed_page(inputs.source, key),),
     ),
     PageGroup("team", Renewal.ALWAYS, _teams, lambda inputs, key: (team_page(inputs.source, key, inputs.now.date()),)),
     PageGroup("overviews", Renewal.ALWAYS, _single_key, _overview_pages),

@@ -141,7 +141,8 @@ def report(
     ] = None,
 ) -> None:
     """Show the findings of a run, new ones first, with what was decided about them."""
-    from treaty.cli.render.parallel_runs import render_run, write_csv, write_markdown
+    from treaty.cli.render.parallel_runs import render_run
+    from treaty.registry.variance_report import write_csv, write_markdown
 
     with call.open() as registry:
         answer = registry.parallel_runs.get(feed, as_of=parse_date(as_of, "--as-of"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 
 from treaty.consumers.subscriptions import ConsumerClass
@@ -345,15 +345,20 @@ def run_figures(connection: Connection, feed: StoredFeed) -> list[RunFigures]:
     decided = run_records.dispositions_of(connection, feed.feed)
     limit = feed.gate.clean_runs + 1
     runs = run_records.page_of_runs(connection, Visibility(), feed.feed, None, limit)
-    return [_figures(run, decided) for run in runs]
+    return [
+        _figures(run, decided, run_records.first_seen(connection, feed.feed, run.as_of, run.fingerprints))
+        for run in runs
+    ]
 
 
-def _figures(run: run_records.StoredRun, decided: Mapping[str, run_records.StoredDisposition]) -> RunFigures:
+def _figures(
+    run: run_records.StoredRun, decided: Mapping[str, run_records.StoredDisposition], first: Mapping[str, date]
+) -> RunFigures:
     explained: dict[str, Decimal] = {}
     undisposed = defects = 0
     for finding in run.result["findings"]:
         disposition = decided.get(finding["fingerprint"])
-        if disposition is None:
+        if disposition is None or not disposition.holds(first.get(finding["fingerprint"], run.as_of)):
             undisposed += 1
         elif disposition.disposition == Disposition.DEFECT_IN_NEW.value:
             defects += 1

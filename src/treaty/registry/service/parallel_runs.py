@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date
 from typing import Any
 
+from treaty.contracts.model import has_field, locate_fields
+from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.legacy.differences import ComparisonResult, Disposition, Finding
@@ -16,14 +19,17 @@ from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.model.parallel_answers import DispositionAnswer, ExampleAnswer
 from treaty.registry.not_found import no_line
 from treaty.registry.service.context import Context
+from treaty.registry.service.lifecycle import head_of
 from treaty.registry.store import Connection, versions
 from treaty.registry.store import parallel_runs as store
 from treaty.registry.store.parallel_runs import StoredDisposition, StoredRun
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.visibility import Visibility
+from treaty.suggestions import did_you_mean
 
 _MAX_TEXT = 2_000
 _NEW_FINDINGS = "parallel.findings"
+_REPORT = "parallel.report"
 
 
 class ParallelRuns(ParallelRunsApi):
@@ -57,7 +63,7 @@ class ParallelRuns(ParallelRunsApi):
             transaction.record(context.actor.name, "parallel.run", str(named), details=details)
             store.put_run(transaction, run)
             answer = _answer(transaction.connection, run)
-            _notify_of_new_findings(transaction, answer, named, owners | {owner})
+            _notify_of_run(transaction, answer, named, owners | {owner})
             return answer
 
         return context.write(write)
@@ -113,7 +119,7 @@ class ParallelRuns(ParallelRunsApi):
             if finding is None:
                 raise NotFound(
                     f"the newest run of {feed} has no finding {fingerprint[:40]!r}",
-                    f"list them with: treaty parallel findings {feed}",
+                    f"list them with: treaty parallel report {feed}",
                 )
             decided = StoredDisposition(
                 fingerprint,
@@ -124,7 +130,10 @@ class ParallelRuns(ParallelRunsApi):
                 term.strip() if term else None,
                 transaction.now,
                 context.actor.name,
+                run.as_of,
             )
+            if decided.term is not None:
+                _check_term(connection, run.line, decided.term)
             before = store.dispositions_of(connection, feed)
             details = {"feed": feed, "finding": finding.title, "disposition": chosen.value, "owner": decided.owner}
             transaction.record(context.actor.name, "parallel.dispose", str(run.line), after=details, details=details)
@@ -132,6 +141,26 @@ class ParallelRuns(ParallelRunsApi):
             return next(one for one in _answer(connection, run).findings if one.fingerprint == fingerprint)
 
         return context.write(write)
+
+
+def _check_term(connection: Connection, line: Line, term: str) -> None:
+    """Raise an error if the contract of the publication has no field, quality rule or measure of a name."""
+    contract = versions.contract_of(connection, head_of(versions.versions_in_line(connection, line)))
+    try:
+        if has_field(contract, parse_path(term)):
+            return
+    except InvalidDocument:
+        pass  # rules may have names that are no paths
+    fields = [str(path) for path, _, _ in locate_fields(contract)]
+    quality = [schema_object.quality for schema_object in contract.schema]
+    quality += [field.quality for _, field, _ in locate_fields(contract)]
+    rules = [str(rule["name"]) for part in quality for rule in part or () if rule.get("name")]
+    named = [*rules, *(measure.name for measure in contract.treaty.measures)]
+    if term not in named:
+        raise InvalidDocument(
+            f"{line} has no field, quality rule or measure {term[:80]!r}; "
+            + did_you_mean(term, [*fields, *named], "see the contract with: treaty show")
+        )
 
 
 def _owners_of(transaction: Transaction, context: Context, line: Line) -> frozenset[str]:
@@ -142,20 +171,27 @@ def _owners_of(transaction: Transaction, context: Context, line: Line) -> frozen
     return versions.owners_of(transaction.connection, line)
 
 
-def _notify_of_new_findings(
-    transaction: Transaction, answer: ParallelRunAnswer, line: Line, parties: frozenset[str]
-) -> None:
+def _notify_of_run(transaction: Transaction, answer: ParallelRunAnswer, line: Line, parties: frozenset[str]) -> None:
     new = [finding for finding in answer.findings if finding.state == "new"]
-    if not new:
-        return
-    noun = "new finding" if len(new) == 1 else "new findings"
-    headline = f"{answer.feed} and {line}: {len(new)} {noun} up to {answer.as_of}; the first: {new[0].title}"
+    counts = Counter[str]()
+    for finding in answer.findings:
+        counts[finding.difference_class.value] += finding.count
     details = {
         "feed": answer.feed,
         "as_of": answer.as_of.isoformat(),
-        "findings": [f"{finding.title} ({finding.count:,})" for finding in new[:20]],
+        "clean": answer.clean,
+        "undecided": answer.undisposed,
+        "differences": dict(counts),
     }
-    transaction.notify(_NEW_FINDINGS, line.contract, headline, details=details, parties=parties)
+    if new:
+        noun = "new finding" if len(new) == 1 else "new findings"
+        headline = f"{answer.feed} and {line}: {len(new)} {noun} up to {answer.as_of}; the first: {new[0].title}"
+        details["findings"] = [f"{finding.title} ({finding.count:,})" for finding in new[:20]]
+        transaction.notify(_NEW_FINDINGS, line.contract, headline, details=details, parties=parties)
+        return
+    state = "clean" if answer.clean else f"{answer.undisposed} undecided, none new"
+    headline = f"{answer.feed} and {line} up to {answer.as_of}: {answer.differences:,} differences; {state}"
+    transaction.notify(_REPORT, line.contract, headline, details=details, parties=parties)
 
 
 def _find(connection: Connection, visibility: Visibility, feed: str, as_of: date | None) -> StoredRun:
@@ -245,8 +281,9 @@ def _answer(connection: Connection, run: StoredRun) -> ParallelRunAnswer:
 def _finding_answer(
     data: dict[str, Any], run: StoredRun, first: dict[str, date], decided: dict[str, StoredDisposition]
 ) -> FindingAnswer:
-    disposition = decided.get(data["fingerprint"])
     seen = first.get(data["fingerprint"], run.as_of)
+    disposition = decided.get(data["fingerprint"])
+    disposition = disposition if disposition is not None and disposition.holds(seen) else None
     examples = [ExampleAnswer(**example) for example in data["examples"]]
     return FindingAnswer(
         **{**data, "examples": examples},

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, or_, select
 
 from treaty.contracts.versions import Line
+from treaty.legacy.differences import Disposition
 from treaty.registry.store.tables import finding_dispositions, parallel_runs
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.visibility import Visibility
@@ -45,6 +46,16 @@ class StoredDisposition:
     term: str | None
     decided_at: datetime
     decided_by: str
+    decided_for: date | None = None
+    """The day of the run that showed the finding."""
+
+    def holds(self, first_seen: date) -> bool:
+        """Return whether it still holds for a pattern that was found without a gap since a day.
+
+        A defect in new that was fixed and is found again is a new finding.
+        """
+        is_fixed = self.decided_for is not None and self.decided_for < first_seen
+        return not (self.disposition == Disposition.DEFECT_IN_NEW.value and is_fixed)
 
 
 def put_run(transaction: Transaction, run: StoredRun) -> None:
@@ -120,6 +131,7 @@ def dispositions_of(connection: Connection, feed: str) -> dict[str, StoredDispos
             row.term,
             row.decided_at,
             row.decided_by,
+            row.decided_for,
         )
         for row in rows
     }
@@ -135,6 +147,7 @@ def put_disposition(transaction: Transaction, feed: str, decided: StoredDisposit
         "term": decided.term,
         "decided_at": decided.decided_at,
         "decided_by": decided.decided_by,
+        "decided_for": decided.decided_for,
     }
     key = {"feed": feed, "fingerprint": decided.fingerprint}
     if is_new:

@@ -568,6 +568,7 @@ finding_dispositions = Table(
     Column("term", Text),  # of the contract, if the two sides mean different things
     Column("decided_at", Moment, nullable=False),
     Column("decided_by", ActorId, nullable=False),
+    Column("decided_for", Date),  # the day of the run that showed it; null before 0027
 )
 """What was decided about a finding; it holds as long as later runs find the same pattern."""
 
