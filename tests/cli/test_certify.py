@@ -251,3 +251,40 @@ def test_publishers_are_recognized() -> None:
     assert parse_publisher("run:python adapter.py --seed 1", {}).name == "adapter"
     assert parse_publisher("kafka://k1:9092,k2:9092/classes", {}) == Topic("k1:9092,k2:9092", "classes")
     assert parse_publisher("webhook://localhost", {}) == Webhook("localhost", 0)
+
+
+def test_comparisons_add_up_to_a_report(spark: SparkSession, contract: str, tmp_path: Path) -> None:
+    (tmp_path / "native.jsonl").write_text(GOOD)
+    (tmp_path / "adapter.jsonl").write_text(GOOD)
+    (tmp_path / "broken.jsonl").write_text(GOOD.replace('"a"', '"b"'))
+    call = ["--compare", "native.jsonl", "-c", contract, "--report", "report.json"]
+
+    agreed = certify(*call, "adapter.jsonl", "--now", "2026-11-01")
+    differs = certify(*call, "broken.jsonl", "--name", "native", "--name", "adapter", "--now", "2026-11-02")
+    other = certify(*call, "broken.jsonl")
+
+    assert (agreed.exit_code, agreed.output.splitlines()[-1]) == (0, "interchangeable for these contracts")
+    assert differs.exit_code == 3
+    assert "key a: only the first publisher has the key; 1 key" in differs.output
+    assert "interchangeable in 1 of 2 comparisons since 2026-11-01 00:00" in differs.output
+    assert str(other.exception) == (
+        "the report is about other publishers, native and adapter; choose another file with --report"
+    )
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [one["interchangeable"] for one in report["comparisons"]] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.jsonl", "b.jsonl"], "give one publisher, or two with --compare, not 2"),
+        (["--compare", "a.jsonl"], "--compare takes two publishers, not 1"),
+        (["a.jsonl", "--report", "r.json"], "it needs --compare"),
+        (["--compare", "a.jsonl", "b.jsonl", "--name", "a"], "give it twice, or not at all"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(arguments: Sequence[str], message: str, contract: str) -> None:
+    found = certify(*arguments, "-c", contract)
+
+    assert found.exit_code == 2
+    assert message in " ".join(found.output.replace("│", " ").split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from treaty.cli.inputs import find_sources, is_document_reference, load_contracts
 from treaty.cli.publishers import Limits, Publisher, RecordFiles, capture, parse_publisher
 from treaty.contracts.model import Contract
-from treaty.errors import InvalidDocument, NotFound
+from treaty.errors import InvalidDocument, NotFound, Unavailable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from treaty.events.certification import Certification
+    from treaty.events.comparison import Comparison, ComparisonReport
     from treaty.settings import Settings
     from treaty.spark.event_records import Records
     from treaty.spark.session_options import SparkOptions
@@ -34,6 +35,7 @@ class Request:
     type_field: str | None = None
     live: bool = False
     now: datetime | None = None
+    security: Mapping[str, str] = field(default_factory=dict)
 
 
 def event_contracts(
@@ -89,19 +91,62 @@ def _refuse_unfit(contracts: Sequence[Contract]) -> None:
             raise InvalidDocument(f"{contract.id} has {len(contract.schema)} objects; an event contract has one")
 
 
-def certify_publisher(reference: str, security: Mapping[str, str], name: str | None, request: Request) -> Certification:
+def certify_publisher(reference: str, name: str | None, request: Request) -> Certification:
     """Collect the events of a publisher and check them."""
     from treaty.cli.spark_session import command_session
     from treaty.spark.certification import certify
 
-    publisher = parse_publisher(reference, security)
+    publisher = parse_publisher(reference, request.security)
+    with collected(publisher, request) as kept, command_session(request.spark) as (session, progress):
+        progress.start(f"checking {reference}")
+        records = _read(session, publisher, reference, kept, request)
+        return certify(records, request.contracts, name or publisher.name, request.now or datetime.now(UTC))
+
+
+def compare_publishers(references: Sequence[str], names: Sequence[str] | None, request: Request) -> Comparison:
+    """Collect the events of two publishers, one after the other, and compare them."""
+    from treaty.cli.spark_session import command_session
+    from treaty.spark.publisher_comparison import compare_publishers as compare
+
+    left, right = (parse_publisher(reference, request.security) for reference in references)
+    first, second = names or (left.name, right.name)
+    if first == second:
+        raise InvalidDocument(f"both publishers are named {first}; tell them apart with --name A --name B")
     with (
-        collected(publisher, request) as path,
+        collected(left, request) as one,
+        collected(right, request) as other,
         command_session(request.spark) as (session, progress),
     ):
-        progress.start(f"checking {reference}")
-        records = _read(session, publisher, reference, path, request)
-        return certify(records, request.contracts, name or publisher.name, request.now or datetime.now(UTC))
+        progress.start(f"comparing {references[0]} with {references[1]}")
+        one_side = _read(session, left, references[0], one, request)
+        other_side = _read(session, right, references[1], other, request)
+        at = request.now or datetime.now(UTC)
+        return compare(one_side, other_side, request.contracts, (first, second), at)
+
+
+def read_report(path: Path | None) -> ComparisonReport:
+    """Read the report of earlier comparisons; it is empty if there is no such file."""
+    from treaty.contracts.text.reader import read_json
+    from treaty.events.comparison import ComparisonReport
+
+    if path is None or not path.exists():
+        if path is not None and not path.absolute().parent.is_dir():
+            raise NotFound(f"there is no folder {path.parent}; create it first")
+        return ComparisonReport(())
+    try:
+        return ComparisonReport.from_data(read_json(path.read_bytes(), str(path)).data)
+    except OSError as error:
+        raise Unavailable(f"cannot read {path}: {error.strerror}") from None
+    except InvalidDocument as error:
+        raise InvalidDocument(f"{path} cannot be extended: {error}; choose another file with --report") from None
+
+
+def write_report(path: Path, report: ComparisonReport) -> None:
+    """Replace the report."""
+    from treaty.cli.data_tests import write_file
+    from treaty.contracts.text.writer import write_json
+
+    write_file(path, write_json(report.as_data()))
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,7 @@ def check_writable(file: Path | None) -> None:
 def write_report(report: TestReport, output: ReportFormat, file: Path | None, held_rules: HeldRules) -> None:
     """Print the report, or write it to a file and print it as text."""
     if file is not None:
-        _write(file, render_report(report, output, held_rules))
+        write_file(file, render_report(report, output, held_rules))
     if file is None and output is not ReportFormat.TEXT:
         typer.echo(render_report(report, output, held_rules), nl=False)
         return
@@ -182,7 +182,7 @@ def write_report(report: TestReport, output: ReportFormat, file: Path | None, he
         typer.echo(f"wrote {file}", err=True)
 
 
-def _write(file: Path, text: str) -> None:
+def write_file(file: Path, text: str) -> None:
     """Write a file atomically. A device or pipe is written to directly."""
     try:
         if file.exists() and not file.is_file():

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import Column, Row
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
@@ -50,7 +50,7 @@ def _micros(name: str) -> Column:
 
 
 @dataclass(frozen=True)
-class _KeyGroup:
+class KeyGroup:
     """The contracts that share keys: those of one stream, or a single one."""
 
     types: tuple[CheckedEvents, ...]
@@ -208,48 +208,75 @@ def _guarantee(contract: Contract) -> str:
     return contract.treaty.delivery.guarantee if contract.treaty.delivery else "no guarantee"
 
 
-def certify(records: Records, contracts: Sequence[Contract], publisher: str, certified_at: datetime) -> Certification:
-    """Check the records of a publisher against the contracts of its event types."""
-    streams = {contract.id: stream for stream in streams_of(contracts).values() for contract in stream.contracts}
-    targets = [
-        CheckTarget(
-            contract, streams.get(contract.id), records.transport.has_arrival_times, records.transport.has_partitions
+@dataclass(frozen=True)
+class PublishedEvents:
+    """The events of a publisher, by the contracts that share keys."""
+
+    records: Records
+    found: tuple[TypeSurvey, ...]
+    groups: tuple[KeyGroup, ...]
+
+    @property
+    def types(self) -> list[CheckedEvents]:
+        """The event types in the order of their contracts."""
+        return sorted((one for group in self.groups for one in group.types), key=lambda one: one.code)
+
+    def certify(self, publisher: str, certified_at: datetime) -> Certification:
+        """Run all checks."""
+        with explain_errors(self.records.transport.source):
+            totals = [(group, group.totals()) for group in self.groups]
+            violations: dict[CheckId, list[Violations]] = defaultdict(list)
+            for check, one in _unknown_types(self.found):
+                violations[check].append(one)
+            for group, rows in totals:
+                for check, one in group.violations(rows):
+                    violations[check].append(one)
+        merged = {check: _merge(listed) for check, listed in violations.items()}
+        return Certification(
+            publisher,
+            tuple(
+                CertifiedContract(
+                    one.contract.id, one.contract.version, one.name, one.found.records if one.found else 0
+                )
+                for one in self.types
+            ),
+            _evidence(self.records, self.found, totals),
+            check_results(merged, [applicable_checks(one.target) for one in self.types]),
+            tuple(_coverage(totals)),
+            certified_at,
+            tuple(dict.fromkeys(_unchecked(self.types))),
         )
-        for contract in contracts
-    ]
+
+
+def published_events(records: Records, contracts: Sequence[Contract], now: datetime) -> PublishedEvents:
+    """Return the events of a publisher under its contracts; refuse one without events of their types."""
     typed = typed_records(records, contracts)
     with explain_errors(records.transport.source):
         found = survey(typed)
         refuse_without_events(found, records, contracts)
-        by_code = {one.code: one for one in found if one.code is not None}
-        types = [
-            CheckedEvents(target, code, by_code.get(code), typed, records, certified_at)
-            for code, target in enumerate(targets)
-        ]
-        groups = list(_key_groups(types))
-        totals = [(group, group.totals()) for group in groups]
-        violations: dict[CheckId, list[Violations]] = defaultdict(list)
-        for check, one in _unknown_types(found):
-            violations[check].append(one)
-        for group, rows in totals:
-            for check, one in group.violations(rows):
-                violations[check].append(one)
-    merged = {check: _merge(listed) for check, listed in violations.items()}
-    return Certification(
-        publisher,
-        tuple(
-            CertifiedContract(one.contract.id, one.contract.version, one.name, one.found.records if one.found else 0)
-            for one in types
-        ),
-        _evidence(records, found, totals),
-        check_results(merged, [applicable_checks(target) for target in targets]),
-        tuple(_coverage(totals)),
-        certified_at,
-        tuple(dict.fromkeys(_unchecked(types))),
+        types = _checked_types(records, contracts, typed, found, now)
+        return PublishedEvents(records, found, tuple(_key_groups(types)))
+
+
+def certify(records: Records, contracts: Sequence[Contract], publisher: str, certified_at: datetime) -> Certification:
+    """Check the records of a publisher against the contracts of its event types."""
+    return published_events(records, contracts, certified_at).certify(publisher, certified_at)
+
+
+def _checked_types(
+    records: Records, contracts: Sequence[Contract], typed: DataFrame, found: Sequence[TypeSurvey], now: datetime
+) -> list[CheckedEvents]:
+    streams = {contract.id: stream for stream in streams_of(contracts).values() for contract in stream.contracts}
+    by_code = {one.code: one for one in found if one.code is not None}
+    transport = records.transport
+    targets = (
+        CheckTarget(contract, streams.get(contract.id), transport.has_arrival_times, transport.has_partitions)
+        for contract in contracts
     )
+    return [CheckedEvents(target, code, by_code.get(code), typed, records, now) for code, target in enumerate(targets)]
 
 
-def _key_groups(types: Sequence[CheckedEvents]) -> Iterator[_KeyGroup]:
+def _key_groups(types: Sequence[CheckedEvents]) -> Iterator[KeyGroup]:
     """Yield the types that share keys; a contract without a stream has keys of its own."""
     grouped: dict[str, list[CheckedEvents]] = defaultdict(list)
     for one in types:
@@ -272,7 +299,7 @@ def _key_groups(types: Sequence[CheckedEvents]) -> Iterator[_KeyGroup]:
             single=single,
             has_partitions=members[0].records.transport.has_partitions,
         )
-        yield _KeyGroup(tuple(members), rules)
+        yield KeyGroup(tuple(members), rules)
 
 
 def _is_counted(checked: CheckedEvents) -> bool:
@@ -309,7 +336,7 @@ def _merge(listed: Sequence[Violations]) -> tuple[Violations, ...]:
 
 
 def _evidence(
-    records: Records, found: Sequence[TypeSurvey], totals: Sequence[tuple[_KeyGroup, Sequence[Row]]]
+    records: Records, found: Sequence[TypeSurvey], totals: Sequence[tuple[KeyGroup, Sequence[Row]]]
 ) -> Evidence:
     sums = [row for _, rows in totals for row in rows if row["type"] is None]
     first = [row["first_at"] for row in sums if row["first_at"] is not None]
@@ -325,7 +352,7 @@ def _evidence(
     )
 
 
-def _coverage(totals: Sequence[tuple[_KeyGroup, Sequence[Row]]]) -> Iterator[Coverage]:
+def _coverage(totals: Sequence[tuple[KeyGroup, Sequence[Row]]]) -> Iterator[Coverage]:
     for group, rows in totals:
         summary = next((row for row in rows if row["type"] is None), None)
         for one in group.types:

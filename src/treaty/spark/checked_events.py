@@ -146,24 +146,38 @@ class CheckedEvents:
             *[F.when(one.any_value(_lacks_offset), F.lit(one.path)) for one in reached],
         )
 
-    def with_events(self, rules: StreamRules) -> DataFrame:
-        """Return the key, the struct for the fold, the time of the event, and what was covered, of each event."""
+    def with_events(self, rules: StreamRules, *more: Column) -> DataFrame:
+        """Return the key, the struct for the fold, the time of the event, what was covered, and more, of each event."""
         frame = self.enforcement.masked
         sequence = self._sequence(rules)
-        parts = self.identity[:-1] if self.target.ordering else self.identity
-        key = F.concat_ws(_SEPARATOR, *[quoted_col(name).cast("string") for name in parts])
         has_identity = self._has_identity
         digest = content_hash(frame.select(*map(quoted_col, self.enforcement.layout.typed)))
         columns = EventColumns(sequence, F.col(ARRIVAL), digest, self._flags(), F.col(PARTITION))
         event = rules.event(self.name, columns, self.enforcement.layout.typed)
         salt = F.when(~has_identity, F.pmod(F.xxhash64(F.struct(ARRIVAL)), F.lit(_SALTS)))
         return frame.select(
-            F.when(has_identity, key).alias(KEY),
+            F.when(has_identity, self._key_text).alias(KEY),
             salt.alias(SALT),
             event.alias(EVENT),
             self._event_time.alias(AT),
             *self._coverage_masks(),
+            *more,
         )
+
+    @property
+    def _key_columns(self) -> tuple[str, ...]:
+        return self.identity[:-1] if self.target.ordering else self.identity
+
+    @property
+    def _key_text(self) -> Column:
+        return F.concat_ws(_SEPARATOR, *[quoted_col(name).cast("string") for name in self._key_columns])
+
+    def rows_of(self, key: str, sequence: str | None) -> DataFrame:
+        """Return the checked rows of one event, by the texts of its key and sequence."""
+        found = self.enforcement.masked.where(self._has_identity & (self._key_text == F.lit(key)))
+        if self.target.ordering is None or sequence is None:
+            return found
+        return found.where(quoted_col(self.identity[-1]).cast("string") == F.lit(sequence))
 
     @property
     def _has_identity(self) -> Column:

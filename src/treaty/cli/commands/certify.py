@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,14 +19,17 @@ from treaty.cli.options import (
     parse_time,
 )
 
+if TYPE_CHECKING:
+    from treaty.cli.certification import Request
+
 
 def certify(
-    publisher: Annotated[
-        str,
+    publishers: Annotated[
+        list[str],
         typer.Argument(
-            metavar="PUBLISHER",
+            metavar="PUBLISHER...",
             help="A file, folder or glob of JSON lines; 'run:COMMAND', which prints them; kafka://HOST:PORT/TOPIC; or "
-            "webhook://127.0.0.1:PORT, to which the publisher posts.",
+            "webhook://127.0.0.1:PORT, to which the publisher posts. Two with --compare.",
         ),
     ],
     contract: Annotated[
@@ -38,8 +42,26 @@ def certify(
             "Repeatable: name those of all event types of a stream.",
         ),
     ],
+    compare: Annotated[
+        bool,
+        typer.Option("--compare", help="Compare two publishers: are they interchangeable for these contracts?"),
+    ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="With --compare: add the comparison to this report, which is created if it does not exist.",
+            show_default=False,
+        ),
+    ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="The name of the publisher, for the certificate.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--name",
+            help="The name of the publisher. Default: that of its file, program or topic. Twice with --compare.",
+            show_default=False,
+        ),
     ] = None,
     type_field: Annotated[
         str | None,
@@ -89,23 +111,62 @@ def certify(
 ) -> None:
     """Check the events of a publisher against their contracts: schema, order, delivery, life cycle, leaks, lateness.
 
+    With --compare, two publishers of the same events are compared instead: the required fields of the events of each
+    key have to be equal, and optional fields to be distributed alike.
+
     The report says what was checked, what was found with examples, and what the publisher was not seen to send. The
     exit code is 3 if a check failed.
     """
     from treaty.cli.registry_connection import requires_extra
-    from treaty.cli.render.certification import print_certification
     from treaty.settings import load_settings
 
+    _check_options(publishers, name or [], compare, report)
     settings = load_settings(config)
     with requires_extra("spark"):
-        from treaty.cli.certification import Request, certify_publisher, event_contracts
+        from treaty.cli.certification import Request, event_contracts
         from treaty.cli.data_tests import parse_pairs
         from treaty.cli.publishers import Limits
         from treaty.cli.spark_session import spark_options
     contracts = event_contracts(contract, registry, token_file, settings)
     spark = spark_options(settings.spark(), master, remote)
-    request = Request(contracts, Limits(max_events, seconds), spark, type_field, live, parse_time(now))
-    found = certify_publisher(publisher, parse_pairs(security, "--security"), name, request)
-    print_certification(found, output)
-    if not found.passed:
+    variables = parse_pairs(security, "--security")
+    request = Request(contracts, Limits(max_events, seconds), spark, type_field, live, parse_time(now), variables)
+    passed = (
+        _compare(publishers, name, request, report, output) if compare else _certify(publishers, name, request, output)
+    )
+    if not passed:
         raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _check_options(publishers: list[str], names: list[str], compare: bool, report: Path | None) -> None:
+    wanted = 2 if compare else 1
+    if len(publishers) != wanted:
+        more = "--compare takes two publishers" if compare else "give one publisher, or two with --compare"
+        raise typer.BadParameter(f"{more}, not {len(publishers)}", param_hint="PUBLISHER")
+    if names and len(names) != wanted:
+        raise typer.BadParameter(f"give it {'twice' if compare else 'once'}, or not at all", param_hint="--name")
+    if report is not None and not compare:
+        raise typer.BadParameter("it needs --compare", param_hint="--report")
+
+
+def _certify(publishers: list[str], names: list[str] | None, request: Request, output: AnswerFormat) -> bool:
+    from treaty.cli.certification import certify_publisher
+    from treaty.cli.render.certification import print_certification
+
+    found = certify_publisher(publishers[0], names[0] if names else None, request)
+    print_certification(found, output)
+    return found.passed
+
+
+def _compare(
+    publishers: list[str], names: list[str] | None, request: Request, report: Path | None, output: AnswerFormat
+) -> bool:
+    from treaty.cli.certification import compare_publishers, read_report, write_report
+    from treaty.cli.render.comparison import print_report
+
+    known = read_report(report)
+    extended = known.with_comparison(compare_publishers(publishers, names, request))
+    if report is not None:
+        write_report(report, extended)
+    print_report(extended, output)
+    return extended.last.interchangeable
