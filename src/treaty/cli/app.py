@@ -15,7 +15,7 @@ from treaty.cli.render.plain_text import printable_lines
 from treaty.errors import InvalidDocument, NoContract, Refused, TreatyError
 
 PANELS = {
-    "Contracts": ("init", "infer", "lint", "diff", "check", "convert", "explain", "test", "certify"),
+    "Contracts": ("init", "infer", "lint", "diff", "check", "convert", "explain", "test", "certify", "events"),
     "Pipeline": ("plan", "run", "replay", "monitor", "read", "quarantine", "exceptions", "maintain", "erase"),
     "Registry": (
         "register",
@@ -50,6 +50,7 @@ _FUNCTIONS = {
     "schema-registry": "schema_registry:app",
     "map": "map:app",
     "parallel": "parallel:app",
+    "events": "events:app",
     "test": "test:run",
 }
 """Module and function of commands that are not `treaty.cli.commands.<name>:<name>`."""
