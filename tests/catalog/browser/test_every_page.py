@@ -133,7 +133,11 @@ def test_page_works_without_javascript(live_page: tuple[str, str], visit: Visit)
 def _check_page(
     visit: Visit, name: str, address: str, screenshots: Path | None, axe_themes: Sequence[str] = ("light", "dark")
 ) -> None:
-    page = visit(address)
+    check_page(visit(address), name, screenshots, axe_themes)
+
+
+def check_page(page: Page, name: str, screenshots: Path | None, axe_themes: Sequence[str] = ("light", "dark")) -> None:
+    """Check a page in both themes and widths as it is shown."""
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # no transitions between colours
         for width in (1440, 360):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from treaty.catalog import links
 from treaty.catalog.contacts import Contact, make_contact
 from treaty.catalog.pages.contract.contract_data import ContractData, heading_of, load_contract_data, parse_contract
+from treaty.catalog.pages.contract.effective_views import ConsumerView, consumer_views
 from treaty.catalog.pages.contract.field_consumers import downstream_in, load_downstream
 from treaty.catalog.pages.contract.observed_readers import Observation, ObservedReaders, load_observed_readers
 from treaty.catalog.pages.contract.overview import ASSETS
@@ -69,6 +70,8 @@ class LineConsumers:
     version: str
     consumers: tuple[ConsumerRow, ...]
     readers: tuple[ObservedReader, ...]
+    views: tuple[ConsumerView, ...]
+    """What each consumer may read, if a data policy binds the line."""
     warnings: tuple[str, ...]
     command: str | None
 
@@ -85,7 +88,7 @@ def consumers_page(source: Source, name: str, *, data: ContractData | None = Non
         "contracts",
         {
             "heading": heading_of(data, data.highest, "consumers"),
-            "lines": tuple(_line(data, line, observed) for line in data.lines),
+            "lines": tuple(_line(source, data, line, observed) for line in data.lines),
             "classes": {
                 consumer_class.value: (consumer_class.value.replace("_", " "), consumer_class.words)
                 for consumer_class in ConsumerClass
@@ -96,7 +99,7 @@ def consumers_page(source: Source, name: str, *, data: ContractData | None = Non
     )
 
 
-def _line(data: ContractData, line: LineAnswer, observed: ObservedReaders) -> LineConsumers:
+def _line(source: Source, data: ContractData, line: LineAnswer, observed: ObservedReaders) -> LineConsumers:
     latest = next((version for version in data.versions if version.line == line.line), data.highest)
     known = field_paths(parse_contract(latest))
     consumers = tuple(
@@ -111,6 +114,7 @@ def _line(data: ContractData, line: LineAnswer, observed: ObservedReaders) -> Li
         latest.version,
         consumers,
         tuple(_observed_reader(observation, known) for observation in observed.without_subscription(line.line)),
+        consumer_views(source, latest, data.subscriptions_of(line.line)),
         tuple(warnings),
         _command(line.line, first) if line.status in _ACCEPTS_SUBSCRIPTIONS else None,
     )
