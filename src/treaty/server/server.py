@@ -7,7 +7,7 @@ import json
 import logging
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -31,12 +31,16 @@ from treaty.schema_registry.contract_versions import Governance
 from treaty.server.app import create_app, serve_rows
 from treaty.server.authenticator import Authenticator
 from treaty.server.background import BackgroundThreads
+from treaty.server.data_port import DataPort
 from treaty.server.schema_registry_paths import SchemaRegistryPort
 from treaty.server.settings import AccessSettings, Limits, Tls, is_loopback
 from treaty.server.sockets import open_sockets
 from treaty.tracing import tracing
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.types import ASGIApp
+
     from treaty.serving.data_service import DataService
 
 GRACEFUL_SHUTDOWN_S = 10
@@ -71,12 +75,14 @@ class ServerOptions:
     """The tables of a project, whose exceptions and quarantined rows the pages show."""
     open_rows: Callable[[SecretBox], DataService] | None = None
     """Opens the publications whose rows are served, with the keys that encrypt cursors."""
+    data_port: int | None = None
+    """The port on which rows are served, and nothing else; None: they are served on the port of the server."""
 
     @property
     def ports(self) -> list[int]:
-        """The port of the server, and that of the schema registry if it has one of its own."""
-        own = self.schema_registry.port
-        return [self.port] if own is None else [self.port, own]
+        """The port of the server, and those of the schema registry and of rows if they have one of their own."""
+        others = (self.schema_registry.port, self.data_port if self.open_rows is not None else None)
+        return [self.port, *(port for port in others if port is not None)]
 
     def address(self, host: str, port: int) -> str:
         """Return the URL of the server at a host and port."""
@@ -95,24 +101,22 @@ def run_server(
     registry: Registry,
     options: ServerOptions,
     on_start: Callable[[str], None],
-    listener: socket.socket,
-    schema_registry: socket.socket | None = None,
+    *listeners: socket.socket,
 ) -> None:
-    """Serve in this process, on a listening socket; `on_start` receives the address once requests are answered.
+    """Serve in this process; `on_start` receives the address once requests are answered.
 
-    On a second socket the schema registry is served at `/`.
+    There is a listening socket for each of the ports in `options`, in their order.
     """
     _configure_logging()
     with tracing("treaty-server", redact=redact):
-        _run_app(registry, options, on_start, listener, schema_registry)
+        _run_app(registry, options, on_start, listeners)
 
 
 def _run_app(
     registry: Registry,
     options: ServerOptions,
     on_start: Callable[[str], None],
-    listener: socket.socket,
-    schema_registry: socket.socket | None,
+    listeners: Sequence[socket.socket],
 ) -> None:
     oidc = OidcVerifier(options.oidc) if options.oidc else None
     provider = (
@@ -137,9 +141,8 @@ def _run_app(
     app.state.project_data = options.data
     if options.open_rows is not None:
         serve_rows(app, registry, options.open_rows(registry.context.secrets), background)
-    listeners = [listener] if schema_registry is None else [listener, schema_registry]
     config = uvicorn.Config(
-        app if schema_registry is None else SchemaRegistryPort(app, schema_registry.getsockname()[1]),
+        _with_own_ports(app, options, [listener.getsockname()[1] for listener in listeners[1:]]),
         host=options.host,
         port=options.port,
         http="h11",  # httptools accepts headers of any size and mishandles Upgrade
@@ -154,8 +157,19 @@ def _run_app(
         forwarded_allow_ips=list(options.trusted_proxies) if options.trusted_proxies else None,
     )
     _tune_interpreter()
-    address = options.address(*listener.getsockname()[:2])
-    _Server(config, lambda: on_start(address)).run(sockets=listeners)
+    address = options.address(*listeners[0].getsockname()[:2])
+    _Server(config, lambda: on_start(address)).run(sockets=list(listeners))
+
+
+def _with_own_ports(app: FastAPI, options: ServerOptions, ports: Sequence[int]) -> ASGIApp:
+    """Return the application with what is served on ports of its own; `ports` are the ones that are listened on."""
+    remaining = iter(ports)
+    wrapped: ASGIApp = app
+    if options.schema_registry.port is not None:
+        wrapped = SchemaRegistryPort(wrapped, next(remaining))
+    if options.open_rows is not None and options.data_port is not None:
+        wrapped = DataPort(wrapped, next(remaining))
+    return wrapped
 
 
 def check_exposure(registry: Registry, options: ServerOptions) -> None:

@@ -150,6 +150,12 @@ class Server:
         "The region in which this server serves rows, such as eu. Without it, no rows under a residency rule are "
         "served.",
     )
+    data_port: int | None = setting(
+        None,
+        integer(1, 65535),
+        "A port on which treaty serve --data serves rows, and nothing else; they are not served on the other port "
+        "then.",
+    )
     trusted_proxies: tuple[str, ...] | None = setting(
         None, TEXTS, "Addresses or networks of proxies whose X-Forwarded headers are used. Default: this machine."
     )

@@ -67,6 +67,16 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    data_port: Annotated[
+        int | None,
+        typer.Option(
+            "--data-port",
+            min=1,
+            max=65535,
+            help="With --data: serve rows on this port, and only there.",
+            show_default=False,
+        ),
+    ] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="The number of server processes.")] = 1,
     output: AnswerFormatOption = AnswerFormat.TEXT,
     config: ConfigOption = None,
@@ -80,6 +90,8 @@ def serve(
     from treaty.errors import NotAllowed, Refused
     from treaty.settings import load_settings
 
+    if data_port is not None and data is None:
+        raise typer.BadParameter("--data-port is for the rows of a project; add --data PROJECT")
     settings = load_settings(config)
     reference = database if database is not None else settings.parts.registry
     if is_server_address(reference):
@@ -107,6 +119,7 @@ def serve(
             settings.schema_registry(),
             _open_data(data, config),
             _open_served(data, config),
+            data_port if data_port is not None else settings.parts.server.data_port,
         )
         announce = _print_addresses if output is AnswerFormat.TEXT else _print_json_address
         signal.signal(signal.SIGTERM, _exit)
@@ -159,10 +172,15 @@ def _print_addresses(address: str, registry: Registry, options: ServerOptions) -
     else:
         typer.echo(f"  schemas    {address}/schema-registry, and at / on port {options.schema_registry.port}")
     if options.open_rows is not None:
-        typer.echo(f"  rows       {address}/data")
+        typer.echo(f"  rows       {_data_address(address, options)}/data")
     if options.publishing is not None:
         typer.echo(f"  publishes  {options.publishing.folder}")
     typer.echo("  stop       Ctrl+C")
+
+
+def _data_address(address: str, options: ServerOptions) -> str:
+    """Return the address at which rows are served."""
+    return address if options.data_port is None else f"{address.rpartition(':')[0]}:{options.data_port}"
 
 
 def _print_json_address(address: str, _registry: Registry, _options: ServerOptions) -> None:
