@@ -145,19 +145,31 @@ class Lake:
     ) -> DataService:
         """Return the read API on the table."""
         tables = TableCatalog(TableNamespace("lake"), lambda: self.catalog)
+        return service_on(tables, "publications.orders_v1", Line(contract_id, 1), key, indexed, region)
 
-        def load() -> LoadedTable:
-            loaded, stamps = tables.open_published("publications.orders_v1")
-            snapshots = (
-                PublishedSnapshot(one.snapshot, one.run, one.contract.rpartition(" ")[2], one.committed_at)
-                for one in stamps
-            )
-            return LoadedTable(loaded, tuple(snapshots))
 
-        clock = iter(range(0, 10**9, 10))  # metadata is read again with every request
-        table = PublishedTable(load, lambda: float(next(clock)))
-        publication = ServedPublication(Line(contract_id, 1), "orders", table, key, indexed)
-        return DataService((publication,), CursorCodec(SecretBox([new_key()])), key_finder(KEYS), region)
+def service_on(
+    tables: TableCatalog,
+    name: str,
+    line: Line,
+    key: tuple[str, ...],
+    indexed: tuple[str, ...] = (),
+    region: str | None = None,
+) -> DataService:
+    """Return the read API on one published table."""
+
+    def load() -> LoadedTable:
+        loaded, stamps = tables.open_published(name)
+        snapshots = (
+            PublishedSnapshot(one.snapshot, one.run, one.contract.rpartition(" ")[2], one.committed_at)
+            for one in stamps
+        )
+        return LoadedTable(loaded, tuple(snapshots))
+
+    clock = iter(range(0, 10**9, 10))  # metadata is read again with every request
+    table = PublishedTable(load, lambda: float(next(clock)))
+    publication = ServedPublication(line, name, table, key, indexed)
+    return DataService((publication,), CursorCodec(SecretBox([new_key()])), key_finder(KEYS), region)
 
 
 SUBSCRIBERS = {
