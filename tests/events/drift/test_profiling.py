@@ -99,10 +99,10 @@ def test_every_event_is_counted_once_in_each_histogram(rows: list[dict[str, Any]
         (codes.offset_label(codes.offset_code(-7_200)), "−1.94 h"),
         (codes.offset_label(codes.offset_code(0)), "0 s"),
         (codes.time_of_day_label(codes.time_of_day_code(86_400 * 3 + 5_400)), "01:30"),
-        (codes.text_label(codes.text_code("2026-03-01T10:00:00Z")), "timestamp in UTC, 20 to 23 characters"),
+        (codes.text_label(codes.text_code("2026-03-01T10:00:00Z")), "timestamp in UTC, 20 to 25 characters"),
         (
             codes.text_label(codes.text_code("2026-03-01T10:00:00+01:00")),
-            "timestamp with an offset, 24 to 27 characters",
+            "timestamp with an offset, 20 to 25 characters",
         ),
         (
             codes.text_label(codes.text_code("2026-03-01 10:00:00")),
@@ -110,7 +110,7 @@ def test_every_event_is_counted_once_in_each_histogram(rows: list[dict[str, Any]
         ),
         (codes.text_label(codes.text_code("C-0815")), "capital letters and digits, 6 characters"),
         (codes.text_label(codes.text_code("0815")), "digits, 4 characters"),
-        (codes.text_label(codes.text_code("Early birds")), "words, 10 to 11 characters"),
+        (codes.text_label(codes.text_code("Early birds")), "words, 10 to 12 characters"),
         (codes.text_label(codes.text_code("")), "empty"),
         (codes.text_label(codes.text_code("—")), "other characters, 1 character"),
     ],

@@ -1,12 +1,15 @@
 """Drift of meaning: profiles of the events of a run, and what changed while the contract stayed the same."""
 
+from treaty.events.drift.comparison import MIN_EVENTS
 from treaty.events.drift.detector import detect_drift
-from treaty.events.drift.findings import DriftFinding, DriftKind, EvidenceBar
+from treaty.events.drift.findings import DriftAnswerKind, DriftFinding, DriftKind, EvidenceBar
 from treaty.events.drift.layout import ProfileLayout, layout_of
-from treaty.events.drift.profile import Profile, merge_profiles
+from treaty.events.drift.profile import Profile, merge_profiles, profile_problem
 from treaty.events.drift.profiling import encode_rows, profile_rows
 
 __all__ = [
+    "MIN_EVENTS",
+    "DriftAnswerKind",
     "DriftFinding",
     "DriftKind",
     "EvidenceBar",
@@ -16,5 +19,6 @@ __all__ = [
     "encode_rows",
     "layout_of",
     "merge_profiles",
+    "profile_problem",
     "profile_rows",
 ]

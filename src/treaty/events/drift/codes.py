@@ -28,9 +28,11 @@ HALF_HOURS = 48
 MAX_SIZE = 40
 EPSILON = 1e-9
 
-LENGTH_EDGES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 64, 128, 256, 1024)
-LENGTHS = 24
-"""Bins of lengths within the code of a shape."""
+SHORT = 10
+"""Lengths up to it have a bin of their own."""
+LENGTH_BINS_PER_DOUBLING = 3
+LENGTHS = 28
+"""Bins of lengths within the code of a shape; the last is for 504 characters and more."""
 
 SHAPES = (
     "empty",
@@ -77,8 +79,14 @@ def time_of_day_code(epoch_seconds: float) -> int:
 
 def text_code(text: str) -> int:
     """Return the code of the shape and the length of a text."""
-    length = sum(edge <= len(text) for edge in LENGTH_EDGES)
-    return text_shape(text) * LENGTHS + length
+    return text_shape(text) * LENGTHS + length_bin(len(text))
+
+
+def length_bin(length: int) -> int:
+    """Return the bin of a length."""
+    if length <= SHORT:
+        return length
+    return min(SHORT + math.floor(LENGTH_BINS_PER_DOUBLING * math.log2(length / SHORT) + EPSILON), LENGTHS - 1)
 
 
 def text_shape(text: str) -> int:
@@ -189,10 +197,17 @@ def text_label(code: int) -> str:
     shape, length = divmod(code, LENGTHS)
     if shape == EMPTY:
         return "empty"
-    low = LENGTH_EDGES[length - 1]
-    high = LENGTH_EDGES[length] - 1 if length < len(LENGTH_EDGES) else None
+    low = shortest_in(length)
+    high = shortest_in(length + 1) - 1 if length + 1 < LENGTHS else None
     span = f"{low:,} or more" if high is None else f"{low}" if low == high else f"{low} to {high}"
     return f"{SHAPES[shape]}, {span} character{'' if span == '1' else 's'}"
+
+
+def shortest_in(bin_: int) -> int:
+    """Return the smallest length in a bin."""
+    if bin_ <= SHORT:
+        return bin_
+    return math.ceil(SHORT * 2 ** ((bin_ - SHORT) / LENGTH_BINS_PER_DOUBLING) - EPSILON)
 
 
 def _amount(value: float) -> str:

@@ -85,3 +85,12 @@ class DriftFinding:
         """What identifies the finding from run to run."""
         named = "\x1f".join((self.kind.value, self.field, self.value or ""))
         return sha256(named.encode()).hexdigest()[:16]
+
+
+class DriftAnswerKind(StrEnum):
+    """What an owner may answer to a finding."""
+
+    NEW_VERSION = "new_version"
+    """The meaning changed: a draft of the next MAJOR version declares it."""
+    EXPLAINED = "explained"
+    """The contract means what it meant; the explanation holds until a day."""

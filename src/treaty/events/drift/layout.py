@@ -9,6 +9,8 @@ from enum import StrEnum
 from treaty.contracts.frozen import lazy
 from treaty.contracts.model import Contract, Field
 from treaty.contracts.paths import FieldPath
+from treaty.contracts.sql_quoting import identifier_problem
+from treaty.events.drift import codes
 
 MAX_FIELDS = 60
 """Fields of a contract that are profiled, in its order."""
@@ -68,9 +70,26 @@ class Metric:
     """For a pair, the field with listed values whose use it shows."""
 
     @property
+    def codes(self) -> int:
+        """The number of codes from 0 on."""
+        if self.given is not None:
+            return (len(self.given.values) + 2) * codes.COARSE
+        if self.kind is MetricKind.FIELD:
+            return _CODES.get(self.field.kind, len(self.field.values) + 1)
+        return codes.HALF_HOURS if self.kind is MetricKind.TIME_OF_DAY else codes.BEFORE + codes.MAX_OFFSET + 1
+
+    @property
     def name(self) -> str:
         """The name in profiles."""
         return f"{self.kind}:{self.given.path}>{self.field.path}" if self.given else f"{self.kind}:{self.field.path}"
+
+
+_CODES = {
+    FieldKind.PRESENCE: 1,
+    FieldKind.NUMBER: codes.NOT_A_NUMBER + 1,
+    FieldKind.TEXT: len(codes.SHAPES) * codes.LENGTHS,
+    FieldKind.SIZE: codes.MAX_SIZE + 1,
+}
 
 
 @dataclass(frozen=True)
@@ -140,7 +159,7 @@ def layout_of(contract: Contract, event_time: str | None = None) -> ProfileLayou
     fields = [field for item in schema for field in _fields(item.fields, FieldPath(), ())][:MAX_FIELDS]
     ordering = contract.treaty.ordering
     names = (ordering.key if ordering else ()) or (schema[0].primary_key if schema else ())
-    tops = {field.name: field for item in schema for field in item.fields}
+    tops = {field.name: field for item in schema for field in item.fields if not identifier_problem(_column(field))}
     key = tuple((_column(tops[name]),) for name in names if name in tops)
     timed = event_time if any(one.path == event_time for one in fields) else None
     return ProfileLayout(tuple(fields), key if len(key) == len(names) else (), timed)
@@ -148,6 +167,8 @@ def layout_of(contract: Contract, event_time: str | None = None) -> ProfileLayou
 
 def _fields(fields: tuple[Field, ...], root: FieldPath, columns: tuple[str, ...]) -> Iterator[ProfiledField]:
     for field in fields:
+        if identifier_problem(_column(field)):
+            continue  # SQL cannot name it
         path, inside = root.field(field.name or ""), (*columns, _column(field))
         if field.properties and not field.is_union:
             yield from _fields(field.properties, path, inside)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from treaty.events.drift.layout import ProfileLayout
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Code = Annotated[int, Field(ge=-1, lt=2**16)]
@@ -31,6 +34,9 @@ class Profile(BaseModel):
     at: AwareDatetime = Field(description="When the run began.", examples=["2026-03-02T04:00:00Z"])
     events: Count = Field(examples=[10_000])
     keys: Count | None = Field(default=None, description="About how many keys the events have.", examples=[9_200])
+    event_time: str | None = Field(
+        default=None, max_length=600, description="The field with the time of the event.", examples=["occurredAt"]
+    )
     first: AwareDatetime | None = Field(default=None, examples=["2026-03-01T00:00:12Z"])
     last: AwareDatetime | None = Field(default=None, examples=["2026-03-01T23:59:40Z"])
     histograms: dict[Name, Annotated[dict[Code, Count], Field(max_length=MAX_BINS)]] = Field(
@@ -78,6 +84,15 @@ class Profile(BaseModel):
         keys = None if "keys" in metrics else self.keys
         violations = {name: count for name, count in self.violations.items() if f"violation:{name}" not in metrics}
         return self.model_copy(update={"histograms": kept, "keys": keys, "violations": violations})
+
+
+def profile_problem(profile: Profile, layout: ProfileLayout) -> str | None:
+    """Return why a profile cannot be one of a contract; histograms that the contract does not have are ignored."""
+    for name, counts in profile.histograms.items():
+        metric = layout.by_name.get(name)
+        if metric is not None and (unknown := [code for code in counts if code >= metric.codes]):
+            return f"the histogram {name} has the code {unknown[0]}; it has codes up to {metric.codes - 1}"
+    return None
 
 
 def fields_of(metric: str) -> frozenset[str]:

@@ -24,6 +24,7 @@ class EncodedEvents:
     columns: Mapping[str, Sequence[int]]
     keys: Sequence[tuple[Any, ...]] | None
     times: Sequence[datetime | None]
+    event_time: str | None = None
 
     def profile(self, version: str, run: int, at: datetime, chosen: Sequence[int] | None = None) -> Profile:
         """Return the profile of all events, or of those at some positions."""
@@ -37,6 +38,7 @@ class EncodedEvents:
             events=len(positions),
             received=len(positions),
             keys=keys,
+            event_time=self.event_time,
             first=min(times, default=None),
             last=max(times, default=None),
             histograms={
@@ -65,7 +67,7 @@ def encode_rows(rows: Iterable[Mapping[str, Any]], layout: ProfileLayout) -> Enc
             columns[metric.name].append(event.code(metric))
         keys.append(tuple(_find(row, column) for column in layout.key))
         times.append(event.time)
-    return EncodedEvents(columns, keys if layout.key else None, times)
+    return EncodedEvents(columns, keys if layout.key else None, times, layout.event_time)
 
 
 class _Event:

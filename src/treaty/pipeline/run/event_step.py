@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
+from math import isfinite
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from treaty.events.drift import MIN_EVENTS, Profile, ProfileLayout, layout_of
+from treaty.events.event_times import event_time_field
 from treaty.pipeline.layers.audit import Audit
 from treaty.pipeline.layers.decoding import DecodedRows, decode, names_schema_ids, schema_ids
 from treaty.pipeline.layers.events import (
+    ARRIVED_AT,
     check_events,
     event_columns,
     identity_columns,
@@ -22,15 +28,24 @@ from treaty.pipeline.run.observations import Observations, count_by
 from treaty.pipeline.run.summary import Counts
 from treaty.pipeline.run.template import BranchStep, outcome_totals
 from treaty.pipeline.tables import OUTCOME, RUN, Staged, table_properties, with_comments
+from treaty.spark.event_profiles import PROFILE, profile_totals, read_profile, with_codes
 from treaty.spark.schema import column_name, select_object
+
+MAX_PROFILED_EVENTS = 20_000
+"""About as many events are profiled; of larger runs, those of a share of the keys."""
 
 
 class EventStep(BranchStep[Source, DataFrame, DataFrame]):
     """Append one event for each new raw row, or rewrite all events."""
 
     audited_outcome = "accepted"
-    is_small = False
-    """Whether few raw rows are new."""
+    new_rows: float = 0
+    """Number of new raw rows; infinite if it is not known."""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether few raw rows are new."""
+        return self.new_rows <= COLLECTED_KEY_LIMIT
 
     def ensure_tables(self) -> None:
         """Create or evolve the table of events."""
@@ -43,7 +58,7 @@ class EventStep(BranchStep[Source, DataFrame, DataFrame]):
         (raw_table,) = self.context.step.reads
         since = changes.reflected_run(raw_table)
         rows = self.tables.changed_rows(raw_table, since, changes.inputs[raw_table])
-        self.is_small = self.tables.rows_added_since(raw_table, since) <= COLLECTED_KEY_LIMIT
+        self.new_rows = self.tables.rows_added_since(raw_table, since)
         return rows.coalesce(1) if self.is_small else rows
 
     def compute(self, changes: Changes, inputs: DataFrame) -> DataFrame:
@@ -76,8 +91,35 @@ class EventStep(BranchStep[Source, DataFrame, DataFrame]):
         """Append the events; a rebuild replaces all of them."""
         if changes.is_full:
             branch.delete_all()
+        if self._is_profiled(changes):
+            branch.also_count = (*branch.also_count, *profile_totals(self.layout))
+            branch.add_counted_columns = self._with_codes
         note = changes.rebuild_note(self.current_run.number)
         branch.append(output, self.context.new_stamp(changes.reflects, note), outcome_totals())
+
+    @cached_property
+    def layout(self) -> ProfileLayout:
+        """What is profiled of the events."""
+        timed = event_time_field(self.contract)
+        return layout_of(self.contract, timed.name if timed else None)
+
+    def _is_profiled(self, changes: Changes) -> bool:
+        """Whether the events are profiled: enough of them, which no reader has seen before."""
+        is_new = not changes.is_full or changes.published is None
+        return is_new and self.new_rows >= MIN_EVENTS and bool(self.layout.metrics)
+
+    def _with_codes(self, rows: DataFrame) -> DataFrame:
+        share = min(1.0, MAX_PROFILED_EVENTS / self.new_rows) if isfinite(self.new_rows) else 1.0
+        is_accepted = F.col(OUTCOME) == F.lit(self.audited_outcome)
+        return with_codes(rows, self.layout, is_counted=is_accepted, arrived_at=ARRIVED_AT, share=share)
+
+    def _profile(self, staged: Staged, counts: Counts, violations: Mapping[str, int]) -> Profile | None:
+        """Return the profile that was counted, with the rules that refused events."""
+        run, at = self.current_run.number, self.current_run.now
+        version = self.contract.version
+        profile = read_profile(staged.totals.get(PROFILE), self.layout, version=version, run=run, at=at)
+        received = counts.accepted + counts.quarantined
+        return profile and profile.model_copy(update={"received": received, "violations": dict(violations)})
 
     def count(self, staged: Staged, audit: Audit | None) -> Counts:
         """Count the events by outcome; together they are the rows that came in."""
@@ -90,4 +132,5 @@ class EventStep(BranchStep[Source, DataFrame, DataFrame]):
         columns = {field.name: column_name(field) for field in select_object(self.contract).fields}
         rows = self.written_rows(staged)
         by = {name: count_by(rows, columns[name]) for name in self.declared.count_by if name in columns}
-        return replace(super().observe(changes, staged, counts, audit), rows_by=by)
+        observed = super().observe(changes, staged, counts, audit)
+        return replace(observed, rows_by=by, profile=self._profile(staged, counts, observed.violations))

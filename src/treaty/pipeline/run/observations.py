@@ -17,6 +17,7 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
+from treaty.events.drift import Profile
 from treaty.events.event_times import promised_percentile
 from treaty.observability.evidence import BrokenRule
 from treaty.observability.measures import PERCENT, Bound
@@ -69,6 +70,8 @@ class Observations:
     drift: tuple[DriftedField, ...] | None = None
     rows_by: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Rows that arrived, by field and value."""
+    profile: Profile | None = None
+    """What the accepted events looked like, from which drift of meaning is detected."""
     refused: tuple[BrokenRule, ...] = ()
     """The rules that made the audit refuse the rows."""
 

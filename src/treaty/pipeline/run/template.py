@@ -34,6 +34,7 @@ from treaty.pipeline.run.step_context import Phase, StepContext
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.tables import OUTCOME, OUTCOMES, RUN, Staged
 from treaty.spark.columns import VIOLATIONS_COLUMN
+from treaty.spark.event_profiles import PROFILE
 
 DeclaredT = TypeVar("DeclaredT", bound=Declared)
 InputsT = TypeVar("InputsT")
@@ -194,6 +195,9 @@ class BranchStep(LayerStep[DeclaredT, InputsT, OutputT, Staged]):
         return replace(summary, mode=changes.mode, newest_age=audit.newest_age if audit else None)
 
 
+_NO_COUNTS = frozenset({EVENT_TIMES, PROFILE})
+
+
 def outcome_totals(sums: Mapping[str, str] | None = None) -> list[Column]:
     """Return what is counted while rows are written: rows by outcome, and the sums of some columns by name."""
     outcomes = [F.count_if(F.col(OUTCOME) == F.lit(name)).alias(name) for name in OUTCOMES]
@@ -202,7 +206,7 @@ def outcome_totals(sums: Mapping[str, str] | None = None) -> list[Column]:
 
 def count_outcomes(staged: Staged) -> Counts:
     """Return the rows that a run wrote, by outcome, and the sums that were counted with them."""
-    return Counts(**{name: int(total or 0) for name, total in staged.totals.items() if name != EVENT_TIMES})
+    return Counts(**{name: int(total or 0) for name, total in staged.totals.items() if name not in _NO_COUNTS})
 
 
 def _sums(sums: Mapping[str, str] | None) -> list[Column]:

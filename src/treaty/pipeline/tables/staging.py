@@ -49,6 +49,8 @@ class Staged:
         """The columns of the table."""
         self.also_count: Sequence[Column] = ()
         """Further totals to count while the rows of the run are written."""
+        self.add_counted_columns: Callable[[DataFrame], DataFrame] = _unchanged
+        """Adds the columns that only totals read; they are not written."""
         self._check = check
         self.totals: Mapping[str, Any] = {}
         """What was counted of the rows of the run, by the names of the totals."""
@@ -102,7 +104,8 @@ class Staged:
             append_rows(rows, self.columns, self._rows, self.table, stamp)
             return
         observation = Observation()
-        append_rows(rows.observe(observation, *counted), self.columns, self._rows, self.table, stamp)
+        observed = self.add_counted_columns(rows).observe(observation, *counted)
+        append_rows(observed.select(*map(quoted_col, rows.columns)), self.columns, self._rows, self.table, stamp)
         self.totals = observation.get or self._count_written(counted)
 
     def _count_written(self, totals: Sequence[Column]) -> Mapping[str, Any]:
@@ -117,7 +120,7 @@ class Staged:
             reader = reader.option("snapshot-id", str(head))
         else:
             reader = reader.option("start-snapshot-id", str(parent)).option("end-snapshot-id", str(head))
-        (row,) = reader.table(self._name).agg(*totals).collect()
+        (row,) = self.add_counted_columns(reader.table(self._name)).agg(*totals).collect()
         return cast("Mapping[str, Any]", row.asDict(recursive=True))
 
     def read(self) -> DataFrame:
@@ -160,6 +163,10 @@ class Staged:
             Commit(branches={failed_branch: branches[self._branch]}, drop=(self._branch, *older)),
         )
         return failed_branch
+
+
+def _unchanged(rows: DataFrame) -> DataFrame:
+    return rows
 
 
 def open_branch(spark: SparkSession, catalog: TableCatalog, table: str, run: int, history: History) -> None:
