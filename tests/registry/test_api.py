@@ -14,6 +14,7 @@ from treaty.registry.client.access import Access as HttpAccess
 from treaty.registry.client.consumers import Consumers as HttpConsumers
 from treaty.registry.client.cutovers import Cutovers as HttpCutovers
 from treaty.registry.client.dependency_map import DependencyMap as HttpDependencyMap
+from treaty.registry.client.drift import Drift as HttpDrift
 from treaty.registry.client.governance import Governance as HttpGovernance
 from treaty.registry.client.incidents import Incidents as HttpIncidents
 from treaty.registry.client.measures import Measures as HttpMeasures
@@ -26,6 +27,7 @@ from treaty.registry.service import (
     consumers,
     cutovers,
     dependency_map,
+    drift,
     governance,
     incidents,
     measures,
@@ -44,6 +46,7 @@ IMPLEMENTATIONS: dict[type, tuple[type, type]] = {
     api.MeasuresApi: (measures.Measures, HttpMeasures),
     api.NoticesApi: (notifications.Notices, HttpNotices),
     api.CutoversApi: (cutovers.Cutovers, HttpCutovers),
+    api.DriftApi: (drift.Drift, HttpDrift),
     api.ParallelRunsApi: (parallel_runs.ParallelRuns, HttpParallelRuns),
     api.AccessApi: (access_tokens.Access, HttpAccess),
 }

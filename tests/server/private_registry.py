@@ -10,6 +10,7 @@ from tests.catalog.contract_registry import read_event
 from tests.registry.backends import Clock, actor_with_role
 from tests.registry.offers import ID, PLAN, PLAN_FIELD, made_from, orders
 from treaty.errors import Refused
+from treaty.events.drift import Profile
 from treaty.legacy.differences import ComparisonResult, DifferenceClass, Finding
 from treaty.observability.measures import Measure
 from treaty.registry.rules import Approval, RegistryRules
@@ -89,6 +90,15 @@ def _add_private_contract(registry: Registry, clock: Clock) -> None:
     result = ComparisonResult(f"{MARK}_mart", MARK, clock.now.date(), 1, 1, {}, {}, (found,))
     member.parallel_runs.record(f"{PRIVATE}@1", TEAM, result)
     member.cutovers.declare(f"{MARK}_mart", f"{PRIVATE}@1", TEAM, names=[f"{MARK}.mart"], consumers=[f"{MARK}.derived"])
+    for day, code in ((3, 20), (2, 28)):
+        taken = Profile(
+            version="1.1.0",
+            run=day,
+            at=clock.now - timedelta(days=day),
+            events=2_000,
+            histograms={f"field:{MARK}_amount": {code: 2_000}},
+        )
+        member.drift.record(f"{PRIVATE}@1", taken)
     member.measures.record([Measure(PRIVATE, "rows", clock.now - timedelta(hours=1), 5, details={"of": MARK}), late])
     member.notices.report_breach(PRIVATE, kind="sla_breach", message=f"{MARK} is late")
     member.deprecate(PRIVATE, "1.0.0", deprecation_uri=f"https://wiki.example.org/{MARK}")

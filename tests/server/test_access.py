@@ -36,6 +36,7 @@ from treaty.catalog.rendering import asset_names
 from treaty.compatibility.migration.proof import contract_digest
 from treaty.contracts.loader import contract_from
 from treaty.errors import NotAllowed
+from treaty.events.drift import Profile
 from treaty.legacy.cutover import Gate
 from treaty.legacy.differences import ComparisonResult, DifferenceClass, Finding
 from treaty.observability.measures import Measure
@@ -134,6 +135,18 @@ def legacy_feed(contract: str) -> dict[str, Any]:
 
 def of_reader(contract: str) -> dict[str, Any]:
     return {"consumer": f"reader.{contract}"}
+
+
+def profile(day: int, scale: int) -> dict[str, Any]:
+    """Return the profile of a run on a day; a scale of 8 makes the values a hundred times as large."""
+    return {
+        "version": "1.0.0",
+        "run": day,
+        "at": f"2026-02-{day:02}T04:00:00Z",
+        "events": 2_000,
+        "received": 2_000,
+        "histograms": {"field:ltv": {20 + scale: 900, 21 + scale: 1_100}},
+    }
 
 
 def lineage_event(contract: str) -> dict[str, Any]:
@@ -349,6 +362,15 @@ TABLE = [
         MEMBERS,
         lambda _: {"fingerprint": LOST.fingerprint, "disposition": "accepted", "owner": "a", "reason": "b"},
         "/api/v1/parallel-runs/{feed}/dispositions",
+    ),
+    Asked("PUT /api/v1/drift/profiles", MEMBERS, lambda contract: {"line": f"{contract}@1", "profile": profile(9, 0)}),
+    Asked("GET /api/v1/drift/findings", EVERYBODY),
+    Asked("GET /api/v1/drift/findings/{line}/{fingerprint}", EVERYBODY, at="/api/v1/drift/findings/{c}@1/{drift}"),
+    Asked(
+        "PUT /api/v1/drift/findings/{line}/{fingerprint}/answer",
+        MEMBERS,
+        lambda _: {"answer": "explained", "owner": "growth", "reason": "a sale", "until": "2030-01-01"},
+        "/api/v1/drift/findings/{c}@1/{drift}/answer",
     ),
     Asked("GET /api/v1/legacy-feeds", EVERYBODY),
     Asked("PUT /api/v1/legacy-feeds", MEMBERS, lambda contract: legacy_feed(contract)),
@@ -567,6 +589,11 @@ class World(NamedTuple):
             registry.parallel_runs.record(f"{contract}@1", "mart", result)
         if "{ready}" in needs or "{moved}" in needs:
             made["ready"] = made["moved"] = self._feed(contract, made["reader"], is_moved="{moved}" in needs)
+        if "{drift}" in needs:
+            for day, scale in ((2, 0), (3, 8)):
+                taken = Profile.model_validate_json(json.dumps(profile(day, scale)))
+                report = registry.drift.record(f"{contract}@1", taken)
+            made["drift"] = report.findings[0].fingerprint
         if "{waiver}" in needs:
             made["waiver"] = registry.governance.waive(**WAIVER).id
         if "{namespace}" in needs:

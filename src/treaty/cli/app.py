@@ -32,7 +32,7 @@ PANELS = {
         "cutover",
     ),
     "Governance": ("proposal", "waiver", "policy", "detokenise"),
-    "Operations": ("health", "incident", "catalog", "serve", "schema-registry", "spark", "kafka", "admin"),
+    "Operations": ("health", "incident", "drift", "catalog", "serve", "schema-registry", "spark", "kafka", "admin"),
 }
 """Commands in the order in which `treaty --help` lists them."""
 
@@ -51,6 +51,7 @@ _FUNCTIONS = {
     "map": "map:app",
     "parallel": "parallel:app",
     "events": "events:app",
+    "drift": "drift:app",
     "test": "test:run",
 }
 """Module and function of commands that are not `treaty.cli.commands.<name>:<name>`."""

@@ -155,7 +155,7 @@ def _run(
     from treaty.cli.sink_environment import sink_environment
     from treaty.pipeline.plan import plan, select
     from treaty.pipeline.run import RunEnvironment, run_project
-    from treaty.pipeline.run.registry_records import record_lineage, record_measures
+    from treaty.pipeline.run.registry_records import record_lineage, record_measures, record_profiles
     from treaty.tracing import span
 
     secrets = opened.settings.secrets
@@ -186,7 +186,7 @@ def _run(
             progress.start("storing measurements and lineage")
             unlinked = record_lineage(planned, opened.registry)  # first: incidents follow the lineage
             problem = record_measures(summary, opened.registry) or unlinked
-            problem = problem or events.problem
+            problem = problem or record_profiles(summary, opened.registry) or events.problem
             current.set(run=summary.run, succeeded=summary.succeeded)
             if not summary.succeeded:
                 current.fail("a step was refused or failed")

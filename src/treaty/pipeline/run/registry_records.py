@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from treaty.consumers.dependencies import MadeFrom
 from treaty.errors import NotFound
+from treaty.events.drift import Profile
 from treaty.observability import Measure
 from treaty.pipeline.plan.contract_lineage import contract_lineage, data_layers
 from treaty.pipeline.plan.planner import Plan
@@ -36,6 +37,19 @@ class _Consumers(Protocol):
 
 class _Governance(Protocol):
     def record_erasure(self, line: str, *, fields: Sequence[str], rows: int, tables: Sequence[str]) -> object: ...
+
+
+class _Drift(Protocol):
+    def record(self, line: str, profile: Profile) -> object: ...
+
+
+class ProfileStore(Protocol):
+    """A registry that records profiles of events, local or over HTTP."""
+
+    @property
+    def drift(self) -> _Drift:
+        """The profiles and findings of the registry."""
+        ...
 
 
 class MeasureStore(Protocol):
@@ -67,6 +81,7 @@ class ErasureStore(Protocol):
 
 StoreOpener: TypeAlias = Callable[[], AbstractContextManager[MeasureStore]]
 LineageStoreOpener: TypeAlias = Callable[[], AbstractContextManager[LineageStore]]
+ProfileStoreOpener: TypeAlias = Callable[[], AbstractContextManager[ProfileStore]]
 ErasureStoreOpener: TypeAlias = Callable[[], AbstractContextManager[ErasureStore]]
 
 
@@ -101,6 +116,21 @@ def record_all(measures: Sequence[Measure], open_store: StoreOpener | None) -> s
                 store.measures.record(measures[start : start + MAX_MEASURES_PER_REQUEST])
     except Exception as error:  # what was measured must be shown whatever happened here
         return str(error) or type(error).__name__
+    return None
+
+
+def record_profiles(run: RunSummary, open_store: ProfileStoreOpener | None) -> str | None:
+    """Record the profiles of the events of a run in the registry; return a warning if that failed."""
+    profiles = [(step.line, step.observed.profile) for step in run.steps if step.observed.profile is not None]
+    if open_store is None or not profiles:
+        return None
+    try:
+        with open_store() as store:
+            for line, profile in profiles:
+                with suppress(NotFound):  # a contract that is only in the folder of the project
+                    store.drift.record(line, profile)
+    except Exception as error:  # the tables are published: the summary must be shown whatever happened here
+        return f"the run ended, but its profiles were not recorded: {str(error) or type(error).__name__}"
     return None
 
 

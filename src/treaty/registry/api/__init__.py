@@ -8,6 +8,7 @@ from treaty.registry.api.access import AccessApi
 from treaty.registry.api.consumers import ConsumersApi
 from treaty.registry.api.cutovers import CutoversApi
 from treaty.registry.api.dependency_map import DependencyMapApi
+from treaty.registry.api.drift import DriftApi
 from treaty.registry.api.governance import GovernanceApi
 from treaty.registry.api.incidents import IncidentsApi
 from treaty.registry.api.lineage import LineageApi
@@ -18,6 +19,7 @@ from treaty.registry.api.parallel_runs import ParallelRunsApi
 from treaty.registry.api.registry import RegistryApi
 
 __all__ = [
+    "DriftApi",
     "AccessApi",
     "ConsumersApi",
     "CutoversApi",

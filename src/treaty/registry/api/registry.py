@@ -9,6 +9,7 @@ from treaty.registry.api.access import AccessApi
 from treaty.registry.api.consumers import ConsumersApi
 from treaty.registry.api.cutovers import CutoversApi
 from treaty.registry.api.dependency_map import DependencyMapApi
+from treaty.registry.api.drift import DriftApi
 from treaty.registry.api.governance import GovernanceApi
 from treaty.registry.api.incidents import IncidentsApi
 from treaty.registry.api.lineage import LineageApi
@@ -51,6 +52,7 @@ class RegistryApi(Protocol):
     measures: MeasuresApi
     notices: NoticesApi
     parallel_runs: ParallelRunsApi
+    drift: DriftApi
     access: AccessApi
 
     def close(self) -> None:

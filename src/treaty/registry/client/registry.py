@@ -15,6 +15,7 @@ from treaty.registry.client.access import Access
 from treaty.registry.client.consumers import Consumers
 from treaty.registry.client.cutovers import Cutovers
 from treaty.registry.client.dependency_map import DependencyMap
+from treaty.registry.client.drift import Drift
 from treaty.registry.client.governance import Governance
 from treaty.registry.client.incidents import Incidents
 from treaty.registry.client.lineage import Lineage
@@ -85,6 +86,7 @@ class RegistryClient(RegistryApi):
         self.notices = Notices(wire)
         self.cutovers = Cutovers(wire)
         self.parallel_runs = ParallelRuns(wire)
+        self.drift = Drift(wire)
         self.access = Access(wire)
 
     def __repr__(self) -> str:

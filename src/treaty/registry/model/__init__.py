@@ -42,6 +42,7 @@ from treaty.registry.model.contract_answers import (
     WaiverAnswer,
 )
 from treaty.registry.model.cutover_answers import CutoverAnswer, LegacyFeedAnswer
+from treaty.registry.model.drift_answers import DriftFindingAnswer, DriftReportAnswer
 from treaty.registry.model.incidents import (
     ContractHealthAnswer,
     HealthAnswer,
@@ -93,6 +94,8 @@ from treaty.registry.model.usage_answers import (
 __all__ = [
     "AccessDecision",
     "AccessReport",
+    "DriftFindingAnswer",
+    "DriftReportAnswer",
     "FindingAnswer",
     "ParallelRunAnswer",
     "ConsumerProfileAnswer",

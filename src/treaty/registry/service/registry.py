@@ -44,6 +44,7 @@ from treaty.registry.service.context import EVERYTHING, Context
 from treaty.registry.service.cutovers import Cutovers
 from treaty.registry.service.dependencies import Dependencies
 from treaty.registry.service.dependency_map import DependencyMap
+from treaty.registry.service.drift import Drift
 from treaty.registry.service.governance import Governance
 from treaty.registry.service.incidents import Incidents
 from treaty.registry.service.judgement import diff_answer
@@ -78,6 +79,7 @@ class Registry(RegistryApi):
         self.migrations = Migrations(context)
         self.notices = Notices(context)
         self.parallel_runs = ParallelRuns(context)
+        self.drift = Drift(context)
         self.access = Access(context)
 
     @classmethod

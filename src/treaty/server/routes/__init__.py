@@ -8,6 +8,7 @@ from treaty.server.routes import (
     cutovers,
     data,
     dependency_map,
+    drift,
     first_api,
     governance,
     incidents,
@@ -38,6 +39,7 @@ ROUTES: tuple[Routes, ...] = (
     incidents.routes,
     parallel_runs.routes,
     cutovers.routes,
+    drift.routes,
     access.routes,
     data.openapi_routes,
 )
