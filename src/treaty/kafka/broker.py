@@ -201,7 +201,8 @@ def _java(jars: Path) -> Sequence[str]:
 def _format(folder: Path, jars: Path) -> None:
     """Prepare the data folder for a new cluster."""
     cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-    command = [*_java(jars), "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(folder / _PROPERTIES)]
+    options = [f"--cluster-id={cluster}", f"--config={folder / _PROPERTIES}"]  # an id may begin with a hyphen
+    command = [*_java(jars), "kafka.tools.StorageTool", "format", *options]
     result = subprocess.run(command, capture_output=True, text=True, timeout=START_TIMEOUT_S, check=False)  # noqa: S603
     if result.returncode:
         raise Unavailable(f"cannot prepare {folder / _DATA}: {_last_line(result.stderr or result.stdout)}")
