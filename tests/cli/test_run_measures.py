@@ -95,13 +95,40 @@ def test_files_set_apart_fail_the_command_if_the_setting_says_so(
 ) -> None:
     iceberg = "spark: {iceberg: {uri: 'jdbc:sqlite:lake.db', warehouse: lake}}"
     (tmp_path / "treaty.yaml").write_text(f"name: shop\n{iceberg}\npipeline: {{on_set_apart: {setting}}}\n")
-    opened = OpenedProject(Project(tmp_path), ResolvedContracts({}), load_settings(None, start=tmp_path))
     summary = replace(DONE, steps=(replace(STEP, layer="raw", set_apart=2, newly_set_apart=newly),))
+    assert _exit_code(tmp_path, monkeypatch, summary) == code
+
+
+@pytest.mark.parametrize("interval_s", [None, 10.0], ids=["a single run", "a run with --follow"])
+@pytest.mark.parametrize(("outcome", "code"), [(Outcome.FAILED, 1), (Outcome.REFUSED, 3)])
+def test_run_that_did_not_succeed_is_printed_with_its_reason(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    outcome: Outcome,
+    code: int,
+    interval_s: float | None,
+) -> None:
+    iceberg = "spark: {iceberg: {uri: 'jdbc:sqlite:lake.db', warehouse: lake}}"
+    (tmp_path / "treaty.yaml").write_text(f"name: shop\n{iceberg}\n")
+    summary = replace(DONE, steps=(replace(STEP, outcome=outcome, reasons=("the brokers cannot be reached",)),))
+
+    assert _exit_code(tmp_path, monkeypatch, summary, interval_s) == code
+    assert "the brokers cannot be reached" in capsys.readouterr().out
+
+
+def _exit_code(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, summary: RunSummary, interval_s: float | None = None
+) -> int | None:
+    """Return the exit code of a command whose run ends with a summary."""
+    opened = OpenedProject(Project(folder), ResolvedContracts({}), load_settings(None, start=folder))
     monkeypatch.setattr("treaty.cli.pipeline_project.open_project", lambda *_: opened)
     monkeypatch.setattr("treaty.cli.spark_session.command_session", lambda *_: nullcontext((None, Progress())))
     monkeypatch.setattr("treaty.pipeline.tables.Tables", lambda *_: None)
     monkeypatch.setattr("treaty.cli.commands.run._run", lambda *_: summary)
-    call = PipelineCall(tmp_path, None, None, None, AnswerFormat.TEXT)
-    with pytest.raises(typer.Exit) if code else nullcontext() as exit_info:
+    call = PipelineCall(folder, None, None, None, AnswerFormat.TEXT, interval_s)
+    try:
         run_and_print(call, RunOptions())
-    assert (exit_info.value.exit_code if exit_info else None) == code
+    except typer.Exit as exit_info:
+        return exit_info.exit_code
+    return None
