@@ -9,19 +9,20 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.certificates import write_certificate
 from treaty.kafka.broker import HOST, free_port, start_broker, stop_broker
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
 USER, PASSWORD = "shop", "shop-password"
-"""A user of the listener with passwords, who may do nothing unless a test grants it."""
+"""A user of the listeners with passwords, who may do nothing unless a test grants it."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,23 @@ class Record:
 
 @dataclass(frozen=True)
 class Kafka:
-    """A broker. Anybody may use `bootstrap`; `secured` asks for a user and a password by SASL."""
+    """A broker. Anybody may use `bootstrap`; the other addresses ask for a user and a password by SASL."""
 
     bootstrap: str
     secured: str
+    """Without encryption; the mechanism is PLAIN."""
+    encrypted: str = ""
+    """With TLS; the mechanism is SCRAM-SHA-512."""
+    authority: str = ""
+    """The file with the certificate that `encrypted` shows."""
+
+    def environment(self, address: str, **changed: str) -> dict[str, str]:
+        """Return the variables to sign in at an address, by the names of the security settings."""
+        by_protocol = {
+            self.secured: {"protocol": "SASL_PLAINTEXT", "mechanism": "PLAIN"},
+            self.encrypted: {"protocol": "SASL_SSL", "mechanism": "SCRAM-SHA-512", "ca": self.authority},
+        }
+        return {**by_protocol[address], "user": USER, "password": PASSWORD, **changed}
 
     def create_topic(self, name: str = "orders", partitions: int = 1, **config: str) -> str:
         """Create a topic whose name starts with `name` and is not used by another test; return it."""
@@ -91,6 +105,25 @@ class Kafka:
             producer.poll(0)
         assert producer.flush(30) == 0
         assert failures == []
+
+    def produce_keyed(self, records: Iterable[tuple[str, bytes | None, bytes]]) -> None:
+        """Append records, given as topic, key and value, with a producer that chooses partitions by key."""
+        from confluent_kafka import Producer
+
+        producer = Producer({"bootstrap.servers": self.bootstrap, "message.max.bytes": 16_000_000, "linger.ms": 5})
+        failures: list[object] = []
+        for topic, key, value in records:
+            producer.produce(topic, value, key, on_delivery=lambda error, _: failures.append(error) if error else None)
+            producer.poll(0)
+        assert producer.flush(60) == 0
+        assert failures == []
+
+    def add_partitions(self, topic: str, total: int) -> None:
+        """Add partitions to a topic, so that it has this many and keys move to others."""
+        from confluent_kafka.cimpl import NewPartitions
+
+        admin = self.admin()
+        admin.create_partitions([NewPartitions(topic, total)])[topic].result(timeout=30)
 
     def consume(self, topic: str, isolation: str = "read_committed") -> list[tuple[bytes | None, bytes | None]]:
         """Return the keys and values of all records of a topic, partition by partition."""
@@ -178,23 +211,52 @@ def _exclusive(file: Path) -> Iterator[None]:
 
 def _start(folder: Path) -> Kafka:
     addresses = folder / "addresses.json"
-    if addresses.is_file():
-        known = Kafka(**json.loads(addresses.read_text()))
+    is_new = not addresses.is_file()
+    if is_new:
+        known = Kafka(*(f"{HOST}:{free_port()}" for _ in range(3)), _write_key_store(folder))
+        addresses.write_text(json.dumps(asdict(known)))
     else:
-        known = Kafka(f"{HOST}:{free_port()}", f"{HOST}:{free_port()}")
-        addresses.write_text(json.dumps({"bootstrap": known.bootstrap, "secured": known.secured}))
-    login = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+        known = Kafka(**json.loads(addresses.read_text()))
+    modules = "org.apache.kafka.common.security"
     properties = {
-        "listeners": f"SECURED://{known.secured}",
-        "advertised.listeners": f"SECURED://{known.secured}",
-        "listener.security.protocol.map": "SECURED:SASL_PLAINTEXT",
-        "sasl.enabled.mechanisms": "PLAIN",
-        "listener.name.secured.plain.sasl.jaas.config": f'{login} user_{USER}="{PASSWORD}";',
+        "listeners": f"SECURED://{known.secured},ENCRYPTED://{known.encrypted}",
+        "advertised.listeners": f"SECURED://{known.secured},ENCRYPTED://{known.encrypted}",
+        "listener.security.protocol.map": "SECURED:SASL_PLAINTEXT,ENCRYPTED:SASL_SSL",
+        "listener.name.secured.sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.encrypted.sasl.enabled.mechanisms": "SCRAM-SHA-512",
+        "listener.name.secured.plain.sasl.jaas.config": (
+            f'{modules}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";'
+        ),
+        "listener.name.encrypted.scram-sha-512.sasl.jaas.config": f"{modules}.scram.ScramLoginModule required;",
+        "listener.name.encrypted.ssl.keystore.type": "PEM",
+        "listener.name.encrypted.ssl.keystore.location": str(folder / _KEY_STORE),
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS",
     }
     start_broker(folder, int(known.bootstrap.rpartition(":")[2]), properties=properties)
+    if is_new:
+        _add_user(known)
     return known
+
+
+_KEY_STORE = "broker.pem"
+
+
+def _write_key_store(folder: Path) -> str:
+    """Write a certificate with its key for the broker, and return the file of the certificate alone."""
+    tls = write_certificate(folder, "kafka")
+    (folder / _KEY_STORE).write_bytes(tls.key.read_bytes() + tls.certificate.read_bytes())
+    return str(tls.certificate)
+
+
+def _add_user(kafka: Kafka) -> None:
+    """Let the user sign in by SCRAM, whose credentials are kept by the broker."""
+    from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+
+    kind = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
+    admin = kafka.admin()
+    added = admin.alter_user_scram_credentials([UserScramCredentialUpsertion(USER, kind, PASSWORD.encode())])
+    added[USER].result(timeout=30)
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treaty.errors import NotFound, Unavailable
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError
 
 CLIENT_SETTINGS = {
     "protocol": "security.protocol",
@@ -88,6 +91,18 @@ def connect_with(bootstrap: str, variables: Mapping[str, str], at: str, environm
     if missing:
         raise NotFound(f"{at}: the environment has no {', '.join(missing)}; set it, or correct its name")
     return Connection(bootstrap, at, {name: environment[variable] for name, variable in variables.items()})
+
+
+def more_specific(known: KafkaError | None, problem: KafkaError) -> KafkaError:
+    """Return the more specific of two problems that a client reports: that all brokers are down says least."""
+    from confluent_kafka import KafkaError
+
+    vague = (KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT)
+    if known is None:
+        return problem
+    if known.code() not in vague or problem.code() == vague[0]:
+        return known
+    return problem
 
 
 def _quoted(value: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from treaty.errors import MissingExtra, NotAllowed, NotFound, TreatyError, Unavailable
-from treaty.kafka.connection import Connection
+from treaty.kafka.connection import Connection, more_specific
 from treaty.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -151,12 +151,7 @@ class TopicReader:
             raise Unavailable(f"{self._connection.at}: invalid security settings: {reason}") from None
 
     def _note(self, problem: KafkaError) -> None:
-        """Keep the most specific problem that the client reports."""
-        from confluent_kafka import KafkaError
-
-        vague = (KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT)
-        if self._problem is None or self._problem.code() in vague:
-            self._problem = problem
+        self._problem = more_specific(self._problem, problem)
 
     def _error(self, error: KafkaError, topic: str, known: Collection[str] = ()) -> TreatyError:
         from confluent_kafka import KafkaError
@@ -180,9 +175,10 @@ class TopicReader:
         return NotFound(f"there is no topic {topic} at {self._connection.bootstrap} that may be read", where)
 
     def _unreachable(self, topic: str, reason: str) -> Unavailable:
+        settings = "bootstrap and security.protocol" if self._connection.security else "bootstrap"
         return Unavailable(
             f"the brokers at {self._connection.bootstrap} cannot be reached for topic {topic}: {reason}; "
-            f"check that they run, and bootstrap in {self._connection.at}"
+            f"check that they run, and {settings} in {self._connection.at}"
         )
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.certificates import write_certificate
 from tests.kafka import PASSWORD, USER, Kafka, Record
 from tests.pipeline.sources.landing import NOON, asking
 from tests.pipeline.tables.orders import place_of
 from treaty.contracts.versions import Line
 from treaty.errors import Conflict, NotAllowed, NotFound, TreatyError, Unavailable
 from treaty.kafka.broker import HOST, free_port
+from treaty.kafka.connection import Connection
+from treaty.kafka.topics import TopicReader
 from treaty.pipeline.layers.raw import RAW
 from treaty.pipeline.project import declarations
 from treaty.pipeline.project.declarations import LostOffsets, Source, Starting
@@ -21,12 +25,6 @@ from treaty.pipeline.sources import ArrivalRequest, Arrivals, read_arrivals
 from treaty.pipeline.tables import NewStamp, Tables
 
 RAW_TABLE = "raw.orders"
-SECURITY = {
-    "protocol": "SHOP_PROTOCOL",
-    "mechanism": "SHOP_MECHANISM",
-    "user": "SHOP_USER",
-    "password": "SHOP_PASSWORD",
-}
 
 
 def topic_source(bootstrap: str, topic: str = "", **more: object) -> Source:
@@ -66,8 +64,7 @@ def test_each_run_reads_what_follows(spark: SparkSession, request: pytest.Fixtur
     assert _run(tables, 2, source).rows is None
     kafka.produce(topic, [b"1"])
     assert _run(tables, 3, source).new == 1
-    kafka.admin().poll(0)
-    _add_partition(kafka, topic)
+    kafka.add_partitions(topic, 2)
     kafka.produce(topic, [Record(b"2", partition=1), b"3"])
     assert _run(tables, 4, source).new == 2
 
@@ -163,28 +160,61 @@ def test_missing_variables_are_named(spark: SparkSession, kafka: Kafka) -> None:
         read_arrivals(spark, source, asking())
 
 
+@pytest.mark.parametrize("listener", ["secured", "encrypted"])
 def test_users_must_sign_in_and_be_allowed(
-    spark: SparkSession, request: pytest.FixtureRequest, kafka: Kafka, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession,
+    request: pytest.FixtureRequest,
+    kafka: Kafka,
+    monkeypatch: pytest.MonkeyPatch,
+    listener: str,
 ) -> None:
-    topic = kafka.create_topic()
+    topic, address = kafka.create_topic(), getattr(kafka, listener)
     kafka.produce(topic, [b"1"])
-    source = topic_source(kafka.secured, topic, security=SECURITY)
+    variables = kafka.environment(address)
+    source = topic_source(address, topic, security={name: f"SHOP_{name.upper()}" for name in variables})
     tables = Tables(spark, place_of(request))
-    for name, value in {"PROTOCOL": "SASL_PLAINTEXT", "MECHANISM": "PLAIN", "USER": USER, "PASSWORD": "wrong"}.items():
-        monkeypatch.setenv(f"SHOP_{name}", value)
+    for name, value in {**variables, "password": "wrong"}.items():
+        monkeypatch.setenv(f"SHOP_{name.upper()}", value)
 
-    with pytest.raises(NotAllowed, match=f"the brokers at {kafka.secured} refused to sign in for topic {topic}"):
+    with pytest.raises(NotAllowed, match=f"the brokers at {address} refused to sign in for topic {topic}"):
         _run(tables, 1, source)
     monkeypatch.setenv("SHOP_PASSWORD", PASSWORD)
-    with pytest.raises(TreatyError, match=f"topic {topic} at {kafka.secured}"):
+    with pytest.raises(TreatyError, match=f"topic {topic} at {address}"):
         _run(tables, 2, source)
     kafka.allow(USER, topic, "DESCRIBE")
-    with pytest.raises(NotAllowed, match=f"no permission to read topic {topic} at {kafka.secured}; allow the user of"):
+    with pytest.raises(NotAllowed, match=f"no permission to read topic {topic} at {address}; allow the user of"):
         _run(tables, 3, source)
     kafka.allow(USER, topic, "READ")
     _run(tables, 4, source)
 
     assert [bytes(row["payload"]) for row in tables.read(RAW_TABLE).collect()] == [b"1"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"ca": "other.pem"}, "refused to sign in for topic orders: .*certificate verify failed.*security names in"),
+        ({"ca": "missing.pem"}, "invalid security settings: .*ssl.ca.location"),
+        (
+            {"protocol": "SASL_PLAINTEXT"},
+            "cannot be reached for topic orders: .*, and bootstrap and security.protocol in",
+        ),
+        ({"mechanism": "PLAIN"}, "refused to sign in for topic orders: .*SASL.*PLAIN"),
+        ({"mechanism": "MAGIC"}, "invalid security settings: .*MAGIC"),
+    ],
+    ids=["another authority", "no file", "no encryption", "a mechanism that is off", "an unknown mechanism"],
+)
+def test_wrong_security_settings_are_one_error_that_names_them(
+    kafka: Kafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str], message: str
+) -> None:
+    write_certificate(tmp_path, "other")
+    monkeypatch.chdir(tmp_path)
+    connection = Connection(kafka.encrypted, "sources/orders.yaml:1", kafka.environment(kafka.encrypted, **changed))
+
+    with pytest.raises(TreatyError, match=message) as caught:
+        TopicReader(connection).find("orders")
+
+    assert "sources/orders.yaml:1" in str(caught.value)
 
 
 def _run(tables: Tables, run: int, source: Source) -> Arrivals:
@@ -199,10 +229,3 @@ def _run(tables: Tables, run: int, source: Source) -> Arrivals:
         assert found.read_again is not None
         found.read_again(error)
     return found
-
-
-def _add_partition(kafka: Kafka, topic: str) -> None:
-    from confluent_kafka.cimpl import NewPartitions
-
-    admin = kafka.admin()
-    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(timeout=30)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from treaty.errors import Conflict, MissingExtra, NotAllowed, TreatyError, Unavailable
-from treaty.kafka.connection import Connection
+from treaty.kafka.connection import Connection, more_specific
 from treaty.pipeline.project.declarations import Records, Topic
 
 if TYPE_CHECKING:
@@ -54,11 +54,7 @@ class Cluster:
         }
 
     def _note_error(self, error: KafkaError) -> None:
-        from confluent_kafka import KafkaError
-
-        vague = (KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT)
-        if self.last_error is None or self.last_error.code() in vague:
-            self.last_error = error
+        self.last_error = more_specific(self.last_error, error)
 
     def ensure_topics(self, records: Records) -> TopicState:
         """Return the state of the topic; create it and the topic of its progress if they are missing."""
