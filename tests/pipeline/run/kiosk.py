@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 from pyspark.sql import SparkSession
 
+from tests.kafka import Kafka
 from tests.pipeline.projects import laid_out
 from treaty.contracts import Contract, contract_from
 from treaty.contracts.versions import Line
@@ -19,6 +20,8 @@ from treaty.pipeline.project import read_project
 from treaty.pipeline.run import RunEnvironment, RunOptions, RunSummary, StepProgress, run_project
 from treaty.pipeline.tables import Tables
 
+PARTITIONS = 3
+"""Partitions of each topic."""
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 _TEXT: dict[str, Any] = {"logicalType": "string"}
 _WHOLE: dict[str, Any] = {"logicalType": "integer"}
@@ -197,3 +200,13 @@ def open_kiosk(spark: SparkSession, folder: Path, name: str) -> Kiosk:
     (folder / "treaty.yaml").write_text(yaml.safe_dump({"name": "kiosk"}))
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS lake.{name}")
     return Kiosk(folder, Tables(spark, f"lake.{name}"))
+
+
+def open_topic_kiosk(spark: SparkSession, folder: Path, name: str, kafka: Kafka) -> tuple[Kiosk, dict[str, str]]:
+    """Write the project with topics as its sources; return it with the topic of each source."""
+    kiosk = open_kiosk(spark, folder, name)
+    topics = {source: kafka.create_topic(source, PARTITIONS) for source in ("ordered", "paid")}
+    for source, topic in topics.items():
+        declared = f"contract: kiosk.{source}@1\ntopic: {topic}\nbootstrap: {kafka.bootstrap}\nidentity: [event]\n"
+        (folder / "sources" / f"{source}.yaml").write_text(declared)
+    return kiosk, topics

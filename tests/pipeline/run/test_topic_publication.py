@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.kafka import Kafka
+from tests.pipeline.run.killed_run import Moment, run_until_killed
 from tests.pipeline.run.kiosk import Kiosk, books, contracts, open_kiosk, ordered, paid
 from treaty.pipeline.run import RunSummary
 from treaty.pipeline.run.summary import StepSummary
@@ -89,16 +88,8 @@ def test_a_run_killed_while_it_sends_is_made_up_for_by_the_next(
     kiosk, topic = _open(spark, tmp_path, kafka, "killed")
     kiosk.deliver("ordered", [ordered(number, f"O{number}", 1, number) for number in range(1, 6)])
     kiosk.deliver("paid", [paid(number, f"O{number}", number) for number in range(1, 6)])
-    at = "spark.sql.catalog.lake"
-    lake = [spark.conf.get(f"{at}.{name}") or "" for name in ("uri", "warehouse")]
 
-    killed = subprocess.run(
-        [sys.executable, "-m", "tests.pipeline.run.killed_run", str(tmp_path), "lake.killed", *lake],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    killed = run_until_killed(kiosk, Moment.SENDING)
     in_between = _sent(kafka, topic)
     kiosk.run()
 

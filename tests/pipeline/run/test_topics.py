@@ -11,12 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.kafka import Kafka, Record
-from tests.pipeline.run.kiosk import Killed, Kiosk, open_kiosk, ordered, paid
+from tests.pipeline.run.kiosk import PARTITIONS, Killed, Kiosk, open_kiosk, open_topic_kiosk, ordered, paid
 from treaty.kafka.broker import HOST, free_port, start_broker, stop_broker
 from treaty.pipeline.quarantine import EventQuarantine
 from treaty.pipeline.run import RunOptions
 
-PARTITIONS = 3
 UP_TO_BOOKS = RunOptions(("+books",), max_parallel_steps=1)
 WAVES: Sequence[tuple[list[dict[str, Any]], list[dict[str, Any]]]] = (
     (
@@ -42,7 +41,7 @@ def own_broker(tmp_path: Path) -> Iterator[Kafka]:
 
 def test_topics_give_the_tables_that_files_give(spark: SparkSession, tmp_path: Path, own_broker: Kafka) -> None:
     from_files = open_kiosk(spark, tmp_path / "files", "from_files")
-    from_topics, topics = _topic_kiosk(spark, tmp_path / "topics", "from_topics", own_broker)
+    from_topics, topics = open_topic_kiosk(spark, tmp_path / "topics", "from_topics", own_broker)
     for wave, (orders, payments) in enumerate(WAVES):
         from_files.deliver("ordered", orders)
         from_files.deliver("paid", payments)
@@ -65,7 +64,7 @@ def test_topics_give_the_tables_that_files_give(spark: SparkSession, tmp_path: P
 
 
 def test_interrupted_runs_neither_lose_nor_double_records(spark: SparkSession, tmp_path: Path, kafka: Kafka) -> None:
-    kiosk, topics = _topic_kiosk(spark, tmp_path, "dying_topics", kafka)
+    kiosk, topics = open_topic_kiosk(spark, tmp_path, "dying_topics", kafka)
     wave, boundary, produced = 0, 1, 0
     steps = RunOptions(("+orders",), max_parallel_steps=1)
     while True:
@@ -95,7 +94,7 @@ def test_interrupted_runs_neither_lose_nor_double_records(spark: SparkSession, t
 
 
 def test_poison_is_quarantined_with_its_place_and_bytes(spark: SparkSession, tmp_path: Path, kafka: Kafka) -> None:
-    kiosk, topics = _topic_kiosk(spark, tmp_path, "poison", kafka)
+    kiosk, topics = open_topic_kiosk(spark, tmp_path, "poison", kafka)
     big = b'{"event": "' + b"x" * 10_000_000
     poison = [b"", None, b'\xff\xfe{"event"', b'{"event": "o1", "order_id"', big]
     good = json.dumps(ordered(1, "A", 1, 10)).encode()
@@ -120,16 +119,6 @@ def test_poison_is_quarantined_with_its_place_and_bytes(spark: SparkSession, tmp
 def _open_exceptions(kiosk: Kiosk) -> list[tuple[str, ...]]:
     rows = kiosk.rows("reconciliation.sales_exceptions", "order_id", "assertion", "reason_class", "owner", "state")
     return [row for row in rows if row[-1] != "resolved"]
-
-
-def _topic_kiosk(spark: SparkSession, folder: Path, name: str, kafka: Kafka) -> tuple[Kiosk, dict[str, str]]:
-    """Open a kiosk whose sources are topics; return it with the topic of each source."""
-    kiosk = open_kiosk(spark, folder, name)
-    topics = {source: kafka.create_topic(source, PARTITIONS) for source in ("ordered", "paid")}
-    for source, topic in topics.items():
-        declared = f"contract: kiosk.{source}@1\ntopic: {topic}\nbootstrap: {kafka.bootstrap}\nidentity: [event]\n"
-        (folder / "sources" / f"{source}.yaml").write_text(declared)
-    return kiosk, topics
 
 
 def _shuffled(events: Sequence[dict[str, Any]], wave: int) -> list[Record]:
