@@ -14,7 +14,9 @@ import pytest
 
 from tests.cli.conftest import Treaty
 from tests.kafka import Kafka, Record
+from treaty.kafka.arrivals import ArrivalWatch, Position
 from treaty.kafka.broker import HOST, find_broker, free_port, stop_broker
+from treaty.kafka.connection import Connection
 
 
 @pytest.fixture
@@ -38,6 +40,9 @@ def test_a_broker_is_started_once_and_keeps_its_topics(treaty: Treaty, tmp_path:
     assert elsewhere.code == 1
     assert f"Kafka runs at {HOST}:{port} already; stop it first with: treaty kafka down" in elsewhere.errors
 
+    watch = ArrivalWatch([Connection(kafka.bootstrap)])
+    place = {kafka.bootstrap: [Position("orders", topic, 0, 1)]}
+    assert watch.wait(place, 1) == frozenset()
     status = json.loads(treaty("kafka", "status", "--format", "json").output)
     assert (status["running"], status["bootstrap"]) == (True, f"{HOST}:{port}")
     os.kill(status["process"], signal.SIGKILL)
@@ -48,6 +53,9 @@ def test_a_broker_is_started_once_and_keeps_its_topics(treaty: Treaty, tmp_path:
 
     treaty("kafka", "up", "--port", str(port))
     assert kafka.consume(topic) == [(b"key", b"one")]
+    kafka.produce(topic, [b"two"])
+    assert watch.wait(place, 60) == {"orders"}, "a wait goes on after a restart of the broker"
+    watch.close()
     assert treaty("kafka", "down").output == "stopped\n"
     assert treaty("kafka", "down").output == "no Kafka broker is running\n"
 
