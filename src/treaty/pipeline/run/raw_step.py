@@ -23,13 +23,14 @@ from treaty.spark.schema import column_name, select_object
 
 FULLY_CHECKED_ROWS, CHECKED_EVERY = 1_000, 50
 """Of each file, the first rows are looked at for unknown fields, and then every 50th."""
-_UNKNOWN_ROWS = "unknown_rows"
+_ROWS, _UNKNOWN_ROWS = "rows", "unknown_rows"
 
 
 class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
     """Append new arrivals. Raw rows are under no contract, so they are published without an audit."""
 
     arrivals = Arrivals()
+    appended_rows = 0
     unknown_rows = 0
     """Number of new rows with a field that the contract does not have, among those that were looked at."""
 
@@ -83,7 +84,7 @@ class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
         return None
 
     def count(self, staged: None, audit: Audit | None) -> Counts:
-        """Count nothing yet: reading the source twice could give another number."""
+        """Count nothing yet: rows are counted while they are appended."""
         return Counts()
 
     def publish(self, changes: Changes, staged: None, output: DataFrame) -> None:
@@ -101,17 +102,9 @@ class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
         self._ensure_snapshot()
 
     def finish(self, changes: Changes, staged: None, counts: Counts, audit: Audit | None) -> StepSummary:
-        """Record which files were read, and count the rows that were appended."""
-        counts = Counts(rows_in=self._count_rows())
+        """Record which files were read, and how many rows were appended."""
+        counts = Counts(rows_in=self.appended_rows)
         return self._summarize(self.context.summary(Outcome.DONE, counts, why=f"{self.arrivals.new:,} new"))
-
-    def _count_rows(self) -> int:
-        """Return the number of appended rows, which for most files is known from reading them."""
-        known = [entry.rows for entry in self.arrivals.entries if entry.outcome is FileOutcome.READ]
-        if known and None not in known:
-            return sum(filter(None, known))
-        stamp = self.current_run.stamp(self.table)
-        return 0 if stamp is None else self.tables.changed_rows(self.table, self.current_run.number - 1, stamp).count()
 
     def _summarize(self, summary: StepSummary) -> StepSummary:
         """Add the entries to the ledger, and return the summary with the files that were set apart."""
@@ -131,9 +124,13 @@ class RawStep(LayerStep[Source, Arrivals, DataFrame, None]):
         """
         run = self.current_run
         branch = self.tables.stage(self.table, run.number, run.stamp(self.table))
-        branch.also_count = (F.count_if(self._has_unknown_names).alias(_UNKNOWN_ROWS),)
+        branch.also_count = (
+            F.count(F.lit(1)).alias(_ROWS),
+            F.count_if(self._has_unknown_names).alias(_UNKNOWN_ROWS),
+        )
         branch.append(rows, self.context.new_stamp({}, self.arrivals.extra))
         run.stamps[self.table] = branch.publish()
+        self.appended_rows = int(branch.totals.get(_ROWS) or 0)
         self.unknown_rows = int(branch.totals.get(_UNKNOWN_ROWS) or 0)
 
     @property
