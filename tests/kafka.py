@@ -213,7 +213,8 @@ def _start(folder: Path) -> Kafka:
     addresses = folder / "addresses.json"
     is_new = not addresses.is_file()
     if is_new:
-        known = Kafka(*(f"{HOST}:{free_port()}" for _ in range(3)), _write_key_store(folder))
+        plain, secured, encrypted = (f"{HOST}:{free_port()}" for _ in range(3))
+        known = Kafka(plain, secured, encrypted, _write_key_store(folder))
         addresses.write_text(json.dumps(asdict(known)))
     else:
         known = Kafka(**json.loads(addresses.read_text()))
@@ -251,7 +252,11 @@ def _write_key_store(folder: Path) -> str:
 
 def _add_user(kafka: Kafka) -> None:
     """Let the user sign in by SCRAM, whose credentials are kept by the broker."""
-    from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+    from confluent_kafka.admin import (  # type: ignore[attr-defined]
+        ScramCredentialInfo,
+        ScramMechanism,
+        UserScramCredentialUpsertion,
+    )
 
     kind = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
     admin = kafka.admin()
