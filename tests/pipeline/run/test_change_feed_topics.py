@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,9 +23,12 @@ from tests.server.running import running
 from treaty.cli.schema_resolution import schema_resolver
 from treaty.contracts.versions import Line
 from treaty.pipeline.project import read_project
+from treaty.pipeline.project.declarations import SchemaRegistryAddress
 from treaty.pipeline.run import Counts, RunEnvironment, RunOptions, run_project
+from treaty.pipeline.run.writer_schemas import SchemaResolver
 from treaty.pipeline.tables import Tables
 from treaty.registry.service import Registry
+from treaty.schema_registry.schema_lookup import SchemaSource
 from treaty.server.app import create_app
 from treaty.settings import load_settings
 
@@ -130,7 +134,7 @@ def topics(kafka: Kafka, address: str) -> dict[str, Topic]:
     def write_avro(envelope: dict[str, Any]) -> bytes:
         row = envelope["after"] or envelope["before"]
         written = writers["email" in row](envelope, context)
-        assert written is not None
+        assert isinstance(written, bytes)
         return written
 
     def write_json(envelope: dict[str, Any]) -> bytes:
@@ -155,10 +159,22 @@ def _project(folder: Path, kafka: Kafka, topics: dict[str, Topic], address: str)
     return laid_out(folder, files)
 
 
-def _run(tables: Tables, folder: Path) -> dict[str, Counts]:
-    project = read_project(folder)
-    environment = RunEnvironment(schema_resolver=schema_resolver(project, load_settings(None, start=folder)))
-    summary = run_project(tables, project, CONTRACTS, RunOptions(), environment)
+def _resolver(folder: Path, opened: list[str]) -> SchemaResolver:
+    """Return the resolver of a process, which notes when it opens a registry."""
+    resolver = schema_resolver(read_project(folder), load_settings(None, start=folder))
+    assert resolver is not None
+    open_registry = resolver.open_registry
+
+    def note(address: SchemaRegistryAddress | None) -> AbstractContextManager[SchemaSource]:
+        opened.append("" if address is None else address.url)
+        return open_registry(address)
+
+    return SchemaResolver(note)
+
+
+def _run(tables: Tables, folder: Path, resolver: SchemaResolver) -> dict[str, Counts]:
+    environment = RunEnvironment(schema_resolver=resolver)
+    summary = run_project(tables, read_project(folder), CONTRACTS, RunOptions(), environment)
     assert summary.succeeded, [step.reasons for step in summary.steps]
     return {step.name: step.counts for step in summary.steps if step.layer == "events"}
 
@@ -173,13 +189,15 @@ def test_every_record_of_debezium_reaches_the_product_in_the_order_of_the_log(
     folder = _project(tmp_path / "project", kafka, topics, address)
     spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.crm_topics")
     tables = Tables(spark, "lake.crm_topics")
+    opened: list[str] = []
+    resolver = _resolver(folder, opened)
     for topic in topics.values():
         topic.produce(
             *topic.others, change("r", 1, 1, "Ada"), change("r", 1, 2, "Bo"), change("r", 1, 3, "Cy"), change("c", 5, 4)
         )
         topic.produce(change("c", 5, 4, "Di"))  # the row before has an empty name, which the contract refuses
 
-    first = _run(tables, folder)
+    first = _run(tables, folder, resolver)
     after_first = {form: _customers(tables, form) for form in FORMATS}
     for topic in topics.values():
         topic.produce(
@@ -192,7 +210,7 @@ def test_every_record_of_debezium_reaches_the_product_in_the_order_of_the_log(
             change("d", 22, 4),
             change("c", 23, 4, "Di again", email=None),
         )
-    second = _run(tables, folder)
+    second = _run(tables, folder, resolver)
 
     assert {form: (counts.accepted, counts.quarantined, counts.control) for form, counts in _by(first).items()} == {
         "json": (4, 1, 2),
@@ -206,6 +224,7 @@ def test_every_record_of_debezium_reaches_the_product_in_the_order_of_the_log(
     assert {form: _customers(tables, form) for form in FORMATS} == {
         form: [(1, "Ada L."), (3, "Cyd"), (4, "Di again")] for form in FORMATS
     }
+    assert opened == [address, address], "each schema id is asked for once"
     of_transaction = tables.read("events.avro_rows").where("transaction = '571'").count()
     assert of_transaction == tables.read("events.json_rows").where("transaction = '571'").count() == 8
 
