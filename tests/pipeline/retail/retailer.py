@@ -21,7 +21,7 @@ RETAIL = Path(__file__).parents[3] / "examples" / "retail"
 HISTORY = Options(orders=1_000, seed=7, days=30, batch="week")
 """The history of the README; a thousand orders have every kind of defect."""
 SECRET = "known to the retailer only"  # noqa: S105
-_NOW = datetime(2026, 6, 1, tzinfo=UTC)
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Retailer:
         write(replace(HISTORY, wave=wave), self.landing)
         opened = open_project(self.folder, None)
         contracts = dict(opened.contracts.by_line)
-        now = _NOW + timedelta(days=wave)
+        now = NOW + timedelta(days=wave)
         self.summaries.append(
             run_project(self.tables, opened.project, contracts, environment=RunEnvironment(hash_secret=SECRET), now=now)
         )
