@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from binascii import hexlify
 from collections.abc import Callable
-from typing import Any
+from hashlib import sha256
+from typing import Any, TypeAlias
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from treaty.contracts.data_policies import DEFAULT_TEXT, Granularity, Mask, MaskMethod
 from treaty.errors import InvalidDocument
-from treaty.policy.keys import FindKey
-from treaty.policy.pseudonyms import canonical_text, hasher, tokeniser
+from treaty.policy.keys import FindKey, KeyRing
+from treaty.policy.pseudonyms import canonical_text, hash_digests, hash_prefix, tokeniser
 
 RANGE_LIMIT = 2**62
 """Numbers whose amount is as large as this have no range: the result is null, as it is for NaN."""
@@ -24,9 +26,9 @@ def mask_array(values: pa.Array, mask: Mask, find_key: FindKey, context: str = "
     if mask.method is MaskMethod.REDACT:
         return _redacted(values, DEFAULT_TEXT if mask.text is None else mask.text)
     if mask.method is MaskMethod.HASH:
-        return _replaced(values, hasher(find_key(mask.key or ""), context))
+        return _replaced(values, _hashes(find_key(mask.key or ""), context))
     if mask.method is MaskMethod.TOKENISE:
-        return _replaced(values, tokeniser(find_key(mask.key or "")))
+        return _replaced(values, _tokens(find_key(mask.key or "")))
     return _generalised(values, mask)
 
 
@@ -41,18 +43,41 @@ def _redacted(values: pa.Array, text: str) -> pa.Array:
     return pa.repeat(pa.scalar(text, values.type), len(values))
 
 
-def _replaced(values: pa.Array, replace: Callable[[str], str]) -> pa.Array:
+Replace: TypeAlias = Callable[[list[str | None]], pa.Array]
+"""Returns texts in place of others; null stays null."""
+
+
+def _replaced(values: pa.Array, replace: Replace) -> pa.Array:
     """Return texts computed once for each distinct value; null stays null."""
     if pa.types.is_nested(values.type):
-        texts = [None if value is None else replace(canonical_text(value)) for value in values.to_pylist()]
-        return pa.array(texts, pa.string())
+        return replace([_canonical(value) for value in values.to_pylist()])
     encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-    distinct = pa.array([_masked(value, replace) for value in encoded.dictionary.to_pylist()], pa.string())
-    return distinct.take(encoded.indices)
+    distinct = encoded.dictionary.to_pylist()
+    texts = distinct if _is_text(encoded.dictionary.type) else [_canonical(value) for value in distinct]
+    return replace(texts).take(encoded.indices)
 
 
-def _masked(value: Any, replace: Callable[[str], str]) -> str | None:
-    return None if value is None else replace(canonical_text(value))
+def _canonical(value: Any) -> str | None:
+    return None if value is None else canonical_text(value)
+
+
+def _hashes(key: KeyRing, context: str) -> Replace:
+    prefix, width = hash_prefix(key), 2 * sha256().digest_size
+
+    def hash_texts(texts: list[str | None]) -> pa.Array:
+        digests = hash_digests((b"" if text is None else text.encode() for text in texts), key, context)
+        digits = pa.py_buffer(hexlify(b"".join(digests)))
+        plain = pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(texts), [None, digits])
+        hashes = pc.binary_join_element_wise(prefix, plain.cast(pa.binary()).cast(pa.string()), "")
+        missing = pa.array([text is None for text in texts], pa.bool_())
+        return pc.if_else(missing, pa.scalar(None, pa.string()), hashes)
+
+    return hash_texts
+
+
+def _tokens(key: KeyRing) -> Replace:
+    tokenise = tokeniser(key)
+    return lambda texts: pa.array([None if text is None else tokenise(text) for text in texts], pa.string())
 
 
 def _generalised(values: pa.Array, mask: Mask) -> pa.Array:
