@@ -18,7 +18,7 @@ from treaty.registry.service.data_readers import DataReader
 from treaty.serving.cursors import Cursor, CursorCodec, query_digest
 from treaty.serving.published_table import PublishedSnapshot, PublishedTable
 from treaty.serving.queries import CheckedQuery, Query, check_query
-from treaty.serving.row_groups import Place, RowGroupReader
+from treaty.serving.row_groups import ColumnCache, Place, RowGroupReader
 
 MAX_LIMIT = 10_000
 """Rows of one page. More rows are asked for without a limit and are a stream."""
@@ -74,7 +74,8 @@ class DataService:
         self._cursors = cursors
         self._find_key = _available(find_key)
         self._region = region
-        self._readers: dict[Line, RowGroupReader] = {line: RowGroupReader() for line in self._by_line}
+        columns = ColumnCache()
+        self._readers = {line: RowGroupReader(columns) for line in self._by_line}
 
     @property
     def publications(self) -> Mapping[Line, ServedPublication]:

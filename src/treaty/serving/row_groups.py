@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from pyiceberg.io import FileIO
 
 MAX_CACHED_FILES = 512
+MAX_CACHED_BYTES = 64 * 1024 * 1024
+"""Decoded columns that one process keeps, of all tables together."""
+MAX_LOOKUP_GROUPS = 2
+"""Columns are kept if conditions leave at most so many row groups of a file: a scan would replace all others."""
+ColumnKey = tuple[str, int, str]
+"""The path of a file, the number of a row group, and a column."""
 Bounds = tuple[tuple[Any, Any] | None, ...]
 """The least and greatest value of a column in each row group; None if they are not known."""
 
@@ -65,10 +71,62 @@ class _Cache(Generic[K, V]):
         return value
 
 
-class RowGroupReader:
-    """Reads row groups of the data files of one table. Footers, bounds and deletes are cached: files never change."""
+@dataclass(frozen=True)
+class _Part:
+    """A row group that is read: its file, and the columns that the file and the table have."""
 
-    def __init__(self) -> None:
+    parquet: pq.ParquetFile
+    group: int
+    stored: set[str]
+    schema: pa.Schema
+    path: str
+
+    @property
+    def size(self) -> int:
+        """Number of rows, deleted ones included."""
+        rows: int = self.parquet.metadata.row_group(self.group).num_rows
+        return rows
+
+
+_ReadColumns = Callable[[_Part, Sequence[str]], pa.Table]
+
+
+class ColumnCache:
+    """The most recently used columns of row groups, decoded, up to a number of bytes in total."""
+
+    def __init__(self, limit: int = MAX_CACHED_BYTES) -> None:
+        self._limit = limit
+        self._bytes = 0
+        self._lock = threading.Lock()
+        self._columns: OrderedDict[ColumnKey, pa.ChunkedArray] = OrderedDict()
+
+    def get(self, key: ColumnKey) -> pa.ChunkedArray | None:
+        """Return a column, or None if it is not cached."""
+        with self._lock:
+            column = self._columns.get(key)
+            if column is not None:
+                self._columns.move_to_end(key)
+            return column
+
+    def put(self, key: ColumnKey, column: pa.ChunkedArray) -> None:
+        """Cache a column in place of those that were not used for longest."""
+        with self._lock:
+            earlier = self._columns.pop(key, None)
+            self._bytes += column.nbytes - (0 if earlier is None else earlier.nbytes)
+            self._columns[key] = column
+            while self._bytes > self._limit:
+                _, oldest = self._columns.popitem(last=False)
+                self._bytes -= oldest.nbytes
+
+
+class RowGroupReader:
+    """Reads row groups of the data files of one table. Footers, bounds and deletes are cached: files never change.
+
+    So are the decoded columns of row groups in which a row was looked for; those of scans are not.
+    """
+
+    def __init__(self, columns: ColumnCache | None = None) -> None:
+        self._columns = columns or ColumnCache()
         self._footers: _Cache[str, pq.FileMetaData] = _Cache(MAX_CACHED_FILES)
         self._bounds: _Cache[tuple[str, str], Bounds] = _Cache(MAX_CACHED_FILES * 4)
         self._deleted: _Cache[tuple[str, str], np.ndarray[Any, Any]] = _Cache(MAX_CACHED_FILES)
@@ -106,10 +164,13 @@ class RowGroupReader:
         ]
         if not groups:
             return
+        is_lookup = bool(conditions) and len(groups) <= MAX_LOOKUP_GROUPS
         offsets = np.cumsum([0, *(footer.row_group(group).num_rows for group in range(footer.num_row_groups))])
         with io.new_input(file.path).open() as source, pq.ParquetFile(source, metadata=footer) as parquet:
             for group in groups:
-                rows = self._read_group(io, file, parquet, group, stored, schema, columns, conditions, offsets[group])
+                read = self._read_cached if is_lookup else _read_columns
+                part = _Part(parquet, group, stored, schema, file.path)
+                rows = self._read_group(io, file, part, columns, conditions, int(offsets[group]), read)
                 if rows.num_rows:
                     yield RowGroup(Place(start.file, group), rows)
 
@@ -117,28 +178,35 @@ class RowGroupReader:
         self,
         io: FileIO,
         file: StoredFile,
-        parquet: pq.ParquetFile,
-        group: int,
-        stored: set[str],
-        schema: pa.Schema,
+        part: _Part,
         columns: Sequence[str],
         conditions: Sequence[Condition],
         offset: int,
+        read: _ReadColumns,
     ) -> pa.Table:
         """Read the columns of the conditions first, and the others only if a row meets them."""
-        size = parquet.metadata.row_group(group).num_rows
-        chosen = self._kept(io, file, int(offset), size)
+        chosen = self._kept(io, file, offset, part.size)
         tested = list(dict.fromkeys(condition.column for condition in conditions))
         if tested:
-            table = _read_columns(parquet, group, size, stored, schema, tested)
-            met = _all_met(table, conditions)
+            met = _all_met(read(part, tested), conditions)
             chosen = met if chosen is None else pc.and_(met, chosen)
         if chosen is None:
-            return _read_columns(parquet, group, size, stored, schema, columns)
+            return read(part, columns)
         indices = pc.indices_nonzero(chosen)
         if len(indices) == 0:
-            return schema.empty_table().select(list(columns))
-        return _read_columns(parquet, group, size, stored, schema, columns).take(indices)
+            return part.schema.empty_table().select(list(columns))
+        return read(part, columns).take(indices)
+
+    def _read_cached(self, part: _Part, columns: Sequence[str]) -> pa.Table:
+        """Read columns of a row group, and keep them for the next rows that are looked for in it."""
+        found = {name: self._columns.get((part.path, part.group, name)) for name in columns}
+        missing = [name for name, column in found.items() if column is None]
+        if missing:
+            read = _read_columns(part, missing)
+            for name in missing:
+                found[name] = read[name]
+                self._columns.put((part.path, part.group, name), read[name])
+        return pa.table([found[name] for name in columns], schema=_select(part.schema, columns))
 
     def _kept(self, io: FileIO, file: StoredFile, offset: int, size: int) -> pa.Array | None:
         """Return which rows of a row group were not deleted; None if all are there."""
@@ -197,20 +265,24 @@ def _bounds(footer: pq.FileMetaData, column: str) -> Bounds:
     return tuple(bounds)
 
 
-def _read_columns(
-    parquet: pq.ParquetFile, group: int, size: int, stored: set[str], schema: pa.Schema, columns: Sequence[str]
-) -> pa.Table:
+def _read_columns(part: _Part, columns: Sequence[str]) -> pa.Table:
     """Read some columns of a row group in the types of the table; a column that was added later is NULL."""
-    there = parquet.read_row_group(group, [name for name in columns if name in stored], use_threads=False)
+    there = part.parquet.read_row_group(
+        part.group, [name for name in columns if name in part.stored], use_threads=False
+    )
     arrays = []
     for name in columns:
-        kind = schema.field(name).type
-        if name not in stored:
-            arrays.append(pa.nulls(size, kind))
+        kind = part.schema.field(name).type
+        if name not in part.stored:
+            arrays.append(pa.nulls(part.size, kind))
         else:
             column = there[name]
             arrays.append(column if column.type == kind else column.cast(kind))
-    return pa.table(arrays, schema=pa.schema([schema.field(name) for name in columns]))
+    return pa.table(arrays, schema=_select(part.schema, columns))
+
+
+def _select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
+    return pa.schema([schema.field(name) for name in columns])
 
 
 def _all_met(rows: pa.Table, conditions: Sequence[Condition]) -> pa.ChunkedArray:
