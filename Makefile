@@ -13,7 +13,7 @@ INSTALL_CHROMIUM := [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && ech
 FIND_CHROMIUM := [ -n "$$TREATY_CHROMIUM" ] || command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser demo demo-kafka tour test test-fast faults soak check format docs docs-site bench bench-enforce bench-pipeline clean
+.PHONY: help setup browser demo demo-kafka demo-gym tour test test-fast faults soak check format docs docs-site bench bench-enforce bench-pipeline clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ demo: setup ## a contract, a run with quarantined rows, a refused pull request a
 
 demo-kafka: setup ## the retail example over Kafka topics, with a local broker
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/retail/demo_kafka.sh
+
+demo-gym: setup ## publishers of events, certified and swapped, in a minute; Kafka is used if it runs
+	@$(BIN)/python -m examples.gym.demo
 
 tour: setup ## every part of Treaty on the retail example, in 22 steps
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/retail/tour.sh
