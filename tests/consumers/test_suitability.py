@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
 
 from tests.documents import contract
+from treaty.consumers.dependencies import DataLayer
 from treaty.consumers.subscriptions import ConsumerClass, Subscription
 from treaty.consumers.suitability import check_suitability
 from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import Line
 
+TODAY = date(2026, 3, 1)
 HOURLY = {"slaProperties": [{"property": "freshness", "value": 1, "unit": "h"}]}
 STREAM = {"latency": {"within": "30 s"}}
 FOR_PEOPLE = {"intended_consumers": [{"name": "ledger"}, {"name": "analysts", "class": "exploratory_analytics"}]}
@@ -50,7 +53,7 @@ def test_needs_that_a_contract_does_not_meet_are_warnings(
     automatic = ConsumerClass.DECISION_AUTOMATION
     subscription = Subscription(consumer, Line("orders", 1), automatic, latency=latency)
 
-    findings = check_suitability(contract(terms), subscription)
+    findings = check_suitability(contract(terms), subscription, today=TODAY)
 
     assert [(finding.id, finding.message) for finding in findings] == expected
     assert {finding.severity.value for finding in findings} <= {"warning"}
@@ -80,7 +83,7 @@ def test_a_purpose_is_compared_with_those_that_a_contract_is_intended_for(
     subscription = Subscription(consumer, Line("orders", 1), reporting, purpose=purpose)
     terms = {"intended_consumers": intended} if intended else {}
 
-    findings = check_suitability(contract(terms), subscription)
+    findings = check_suitability(contract(terms), subscription, today=TODAY)
 
     message = (
         "orders@1 is not intended for the purpose 'Score customers': it is for Answer where an order is.; "
@@ -153,7 +156,45 @@ def test_rules_of_policies_say_who_may_read_and_for_what(
     texts = {key: value for key, value in stated.items() if key != "fields"}
     subscription = Subscription("bot", Line("orders", 1), ConsumerClass.EXPLORATORY_ANALYTICS, fields, **texts)
 
-    findings = check_suitability(contract({"fields": [EMAIL, CITY]}), subscription, [policy])
+    findings = check_suitability(contract({"fields": [EMAIL, CITY]}), subscription, [policy], today=TODAY)
 
     assert [(finding.severity.value, finding.message) for finding in findings] == expected
     assert {finding.id for finding in findings} <= {"consumer_violates_policy"}
+
+
+EDGE = {
+    "name": "edge",
+    "for": "consumer",
+    "where": {"class": ["external_regulatory", "decision_automation"], "layer": ["raw", "product"]},
+    "must": {"layer": "publication"},
+    "message": "critical consumers read publications",
+}
+REFUSED = "critical consumers read publications: bot reads a product directly (from base 1.0.0)"
+
+
+@pytest.mark.parametrize(
+    ("rule", "consumer_class", "layer", "expected"),
+    [
+        (EDGE, "external_regulatory", DataLayer.PRODUCT, [("error", REFUSED)]),
+        (EDGE, "external_regulatory", DataLayer.PUBLICATION, []),
+        (EDGE, "external_regulatory", None, []),
+        (EDGE, "exploratory_analytics", DataLayer.PRODUCT, []),
+        ({**EDGE, "from": "2026-03-01"}, "external_regulatory", DataLayer.PRODUCT, [("error", REFUSED)]),
+        (
+            {**EDGE, "from": "2026-03-02"},
+            "external_regulatory",
+            DataLayer.PRODUCT,
+            [("warning", f"{REFUSED}; refused from 2026-03-02 on")],
+        ),
+        ({**EDGE, "where": {"class": "external_regulatory"}}, "external_regulatory", None, []),
+    ],
+)
+def test_a_policy_forbids_direct_reads_from_a_day_on(
+    rule: dict[str, Any], consumer_class: str, layer: DataLayer | None, expected: list[tuple[str, str]]
+) -> None:
+    policy = contract({"id": "base", "tier": "enterprise", "require": [rule]})
+    subscription = Subscription("bot", Line("orders", 1), ConsumerClass(consumer_class))
+
+    findings = check_suitability(contract({"fields": [CITY]}), subscription, [policy], today=TODAY, layer=layer)
+
+    assert [(finding.severity.value, finding.message) for finding in findings] == expected

@@ -145,6 +145,9 @@ def test_a_rule_names_what_a_contract_lacks(
         ([{**PII, "for": "consumer"}], "a rule for consumers cannot require 'classification'"),
         ([{**OWNED, "for": "consumer", "must": {"purpose": True}, "where": {"type": "x"}}], "has no condition 'type'"),
         ([{**PII, "must": {"purpose": True}}], "a rule for fields cannot require 'purpose'"),
+        ([{**OWNED, "from": "2026-06-01"}], "a rule for contracts has no 'from'"),
+        ([{**OWNED, "for": "consumer", "must": {"layer": "gold"}}], "there is no layer 'gold'"),
+        ([{**OWNED, "must": {"layer": "raw"}}], "a rule for contracts cannot require 'layer'"),
     ],
 )
 def test_a_bad_rule_is_refused_when_the_policy_is_read(rules: list[Any], problem: str) -> None:

@@ -143,7 +143,7 @@ def check_subscriptions(
         if outlook is None and str(declaration.subscription.line) in lines:
             yield _subscription_outcome(declaration, DocumentStatus.WOULD_SUBSCRIBE)
             continue
-        findings = list(check_declaration(declaration, outlook, needs))
+        findings = list(check_declaration(declaration, outlook, needs, registry.now().date()))
         is_refused = any(finding.severity is Severity.ERROR for finding in findings)
         status = DocumentStatus.REFUSED if is_refused else DocumentStatus.WOULD_SUBSCRIBE
         yield _subscription_outcome(declaration, status, "\n".join(finding.message for finding in findings) or None)

@@ -9,8 +9,10 @@ from treaty.consumers.dependencies import parse_layer
 from treaty.contracts.findings import Severity
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
+from treaty.contracts.versions import parse_line
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Ending, parse_status
+from treaty.governance.waivers import Waiver
 from treaty.review.branch import Needs
 from treaty.review.outlook import LineOutlook, PlannedChange, PlanState
 
@@ -43,6 +45,7 @@ def line_outlook(registry: RegistryApi, declared: DeclaredSubscription) -> LineO
         return None
     higher = [answer for answer in lines[: lines.index(here)] if answer.status not in _GONE]
     current = registry.effective(line.contract, here.current)
+    lineage = registry.consumers.lineage(str(line))
     return LineOutlook(
         _effective_contract(current),
         _ending(here),
@@ -50,8 +53,10 @@ def line_outlook(registry: RegistryApi, declared: DeclaredSubscription) -> LineO
         tuple(_planned(registry, declared)),
         _is_subscribed(registry, declared),
         None if declared.version is None else _find_contract(registry, line.contract, declared.version),
-        parse_layer(registry.consumers.lineage(str(line)).layer),
+        parse_layer(lineage.layer),
         tuple(_policy(registry, policy) for policy in current.policies),
+        parse_line(lineage.publications[0]) if lineage.publications else None,
+        tuple(_waivers(registry)),
     )
 
 
@@ -124,6 +129,12 @@ def _is_subscribed(registry: RegistryApi, declared: DeclaredSubscription) -> boo
         )
     )
     return any(entry.line == str(subscription.line) for entry in listed)
+
+
+def _waivers(registry: RegistryApi) -> Iterator[Waiver]:
+    for one in _all(lambda cursor: registry.governance.waivers(cursor=cursor)):
+        if one.in_force:
+            yield Waiver(one.rule, one.owner, one.reason, one.until, one.contract, one.path)
 
 
 def _all(fetch: Callable[[str | None], Page[Item]]) -> Iterator[Item]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import date
 from fractions import Fraction
 
 from treaty.consumers.dependencies import DataLayer
 from treaty.consumers.subscriptions import Subscription
-from treaty.consumers.usage_rules import check_usage
+from treaty.consumers.usage_rules import Usage, check_usage
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.contracts.quantities import parse_seconds
+from treaty.contracts.versions import Line
 
 LATENCY_UNMET = "consumer_latency_unmet"
 LATENCY_UNREADABLE = "consumer_latency_unreadable"
@@ -25,7 +27,12 @@ _TIMELY_LEVELS = frozenset({"freshness", "latency", "ly"})
 
 
 def check_suitability(
-    contract: Contract, subscription: Subscription, policies: Iterable[Contract] = ()
+    contract: Contract,
+    subscription: Subscription,
+    policies: Iterable[Contract] = (),
+    *,
+    today: date,
+    layer: DataLayer | None = None,
 ) -> tuple[Finding, ...]:
     """Return what a consumer needs or states and the contract, with what it inherits, or its policies do not allow.
 
@@ -34,22 +41,27 @@ def check_suitability(
     return (
         *_check_latency(contract, subscription),
         *_check_intended(contract, subscription),
-        *check_usage(contract, policies, subscription),
+        *check_usage(Usage(subscription, contract, layer.value if layer else None), policies, today),
     )
 
 
 _INTERNAL = {DataLayer.RAW: "raw data", DataLayer.CHANGE_FEED: "a change feed", DataLayer.PRODUCT: "a product"}
 
 
-def check_layer(layer: DataLayer | None, subscription: Subscription) -> tuple[Finding, ...]:
-    """Return a warning if a consumer of a critical class reads raw data, a change feed or a product directly."""
+def check_layer(
+    layer: DataLayer | None, subscription: Subscription, served_by: Line | None = None
+) -> tuple[Finding, ...]:
+    """Return a warning if a consumer of a critical class reads raw data, a change feed or a product directly.
+
+    The hint names the publication that would serve it, if there is one.
+    """
     if layer is None or not layer.is_internal or not subscription.consumer_class.is_critical:
         return ()
     message = (
         f"{subscription.consumer} is {subscription.consumer_class.value}, and reads {subscription.line} directly, "
         f"which is {_INTERNAL[layer]}"
     )
-    hint = "read a reconciliation or publication that is derived from it"
+    hint = f"read {served_by} instead" if served_by else "read a reconciliation or publication that is derived from it"
     return (Finding(READS_DIRECTLY, Severity.WARNING, message, hint=hint),)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from treaty.consumers.subscriptions import Subscription
@@ -18,28 +19,38 @@ _HINT = "change what the consumer states, or ask the owner of the policy"
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """A subscription and the contract that it reads, with what the contract inherits."""
+    """A subscription and the contract that it reads, with what the contract inherits, and the layer if it is known."""
 
     subscription: Subscription
     contract: Contract
+    layer: str | None = None
 
 
-def check_usage(contract: Contract, policies: Iterable[Contract], subscription: Subscription) -> tuple[Finding, ...]:
+def check_usage(usage: Usage, policies: Iterable[Contract], today: date) -> tuple[Finding, ...]:
     """Return a finding for each rule of a policy that a subscription violates, with the severity of the rule."""
-    usage = Usage(subscription, contract)
-    return tuple(finding for policy in policies for finding in _against(usage, policy))
+    return tuple(finding for policy in policies for finding in _against(usage, policy, policy.treaty.require, today))
 
 
-def _against(usage: Usage, policy: Contract) -> Iterator[Finding]:
-    for rule in policy.treaty.require:
+def check_layer_rules(usage: Usage, policies: Iterable[Contract], today: date) -> tuple[Finding, ...]:
+    """Return a finding for each rule that says from which layers consumers may read, and that a reader violates."""
+    return tuple(
+        finding
+        for policy in policies
+        for finding in _against(usage, policy, [rule for rule in policy.treaty.require if rule.is_about_layers], today)
+    )
+
+
+def _against(usage: Usage, policy: Contract, rules: Iterable[Requirement], today: date) -> Iterator[Finding]:
+    for rule in rules:
         if rule.scope is not Scope.CONSUMER or not _applies(rule, usage):
             continue
         missing = [text for option in rule.must if (text := _lacks(option, usage)) is not None]
         if missing:
             reason = rule.message or f"the policy rule {rule.name} requires it"
             consumer, origin = usage.subscription.consumer, f"{policy.id} {policy.version}"
-            message = f"{reason}: {consumer} {', '.join(missing)} (from {origin})"
-            yield Finding(USAGE_REFUSED, rule.severity, message, hint=_HINT)
+            start = f"; refused from {rule.start} on" if rule.start is not None and today < rule.start else ""
+            message = f"{reason}: {consumer} {', '.join(missing)} (from {origin}){start}"
+            yield Finding(USAGE_REFUSED, rule.severity_on(today), message, hint=_HINT)
 
 
 def _applies(rule: Requirement, usage: Usage) -> bool:
@@ -69,6 +80,15 @@ _TEXTS: dict[str, Callable[[Usage], str | None]] = {
 }
 """The texts of a subscription that rules may name."""
 
+_LAYERS = {
+    "raw": "raw data",
+    "change_feed": "a change feed",
+    "product": "a product",
+    "reconciliation": "a reconciliation",
+    "publication": "a publication",
+    "legacy": "a legacy feed",
+}
+
 _CONDITIONS: dict[str, Callable[[Usage, Any], bool]] = {
     "name": lambda usage, wanted: matches_text(_TEXTS["name"](usage), wanted),
     "class": lambda usage, wanted: matches_text(_TEXTS["class"](usage), wanted),
@@ -76,6 +96,7 @@ _CONDITIONS: dict[str, Callable[[Usage, Any], bool]] = {
     "domain": lambda usage, wanted: matches_text(usage.contract.domain, wanted),
     "tag": _has_tag,
     "classification": _reads_classified,
+    "layer": lambda usage, wanted: matches_text(usage.layer, wanted),
 }
 
 
@@ -93,6 +114,9 @@ def _lacks(option: tuple[FrozenMap, ...], usage: Usage) -> str | None:
 def _missing(usage: Usage, key: str, wanted: Any) -> str | None:
     if key == "fields":
         return None if usage.subscription.fields else "has not declared its fields"
+    if key == "layer":
+        is_met = usage.layer is None or matches_text(usage.layer, wanted)
+        return None if is_met else f"reads {_LAYERS[usage.layer or '']} directly"
     text = _TEXTS[key](usage)
     if matches_text(text, wanted):
         return None

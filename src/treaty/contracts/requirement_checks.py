@@ -15,7 +15,7 @@ WHERE = {
     Scope.CONTRACT: frozenset({"name", "tag", "property", "domain"}),
     Scope.OBJECT: frozenset({"name", "tag", "property", "type", "domain"}),
     Scope.FIELD: frozenset({"name", "tag", "property", "type", "classification", "domain"}),
-    Scope.CONSUMER: frozenset({"name", "class", "purpose", "classification", "tag", "domain"}),
+    Scope.CONSUMER: frozenset({"name", "class", "purpose", "classification", "tag", "domain", "layer"}),
 }
 MUST = {
     Scope.CONTRACT: frozenset({"owner", "sla", "block", "description", "tag", "property", "name", "domain"}),
@@ -26,9 +26,12 @@ MUST = {
             *("beside", "required", "unique"),
         }
     ),
-    Scope.CONSUMER: frozenset({"name", "class", "purpose", "contact", "latency", "fields"}),
+    Scope.CONSUMER: frozenset({"name", "class", "purpose", "contact", "latency", "layer", "fields"}),
 }
 """The conditions and demands that make sense for each scope."""
+
+LAYERS = frozenset({"raw", "change_feed", "product", "reconciliation", "publication", "legacy"})
+"""The layers that a consumer may read: those of a pipeline, and legacy feeds."""
 
 BLOCKS = frozenset(
     {
@@ -68,6 +71,12 @@ def _is_list_of_rules(value: Json) -> bool:
 def _problems(entry: Mapping[str, Json]) -> Iterator[tuple[Pointer, str, str]]:
     scope = Scope(entry["for"])
     must = entry["must"]
+    if "from" in entry and scope is not Scope.CONSUMER:
+        yield ("from",), f"a rule for {scope}s has no 'from'", "use effective_from of the policy"
+    for part, layers in (("where", entry.get("where", {})), ("must", must)):
+        unknown = sorted(set(_texts(layers.get("layer", ()))) - LAYERS)
+        if unknown and scope is Scope.CONSUMER:
+            yield (part, "layer"), f"there is no layer {unknown[0]!r}", _use(LAYERS)
     if set(entry.get("where", ())) - WHERE[scope]:
         unknown = sorted(set(entry["where"]) - WHERE[scope])[0]
         yield ("where", unknown), f"a rule for {scope}s has no condition {unknown!r}", _use(WHERE[scope])
@@ -89,6 +98,10 @@ def _level_problems(pointer: Pointer, levels: Mapping[str, Json]) -> Iterator[tu
     for name, amount in levels.items():
         if parse_quantity(amount, None) is None:
             yield (*pointer, name), f"{amount!r} is not an amount of {name}", "write it like 24 h or 99.9 %"
+
+
+def _texts(value: Json) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
 
 
 def _use(names: frozenset[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
@@ -34,6 +35,18 @@ class Requirement:
     where: FrozenMap = EMPTY
     severity: Severity = Severity.ERROR
     message: str | None = None
+    start: date | None = None
+    """The day from which a rule for consumers refuses; before, it warns."""
+
+    def severity_on(self, today: date) -> Severity:
+        """Return the severity on a day."""
+        is_announced = self.start is not None and today < self.start
+        return Severity.WARNING if is_announced and self.severity is Severity.ERROR else self.severity
+
+    @property
+    def is_about_layers(self) -> bool:
+        """Whether it says from which layers a consumer may read."""
+        return "layer" in self.where or any("layer" in one for option in self.must for one in option)
 
 
 def matches_text(text: str | None, wanted: Any) -> bool:
@@ -51,4 +64,5 @@ def parse_requirement(entry: Mapping[str, Any]) -> Requirement:
     must = (*(((direct,),) if direct else ()), *((tuple(alternatives),) if alternatives else ()))
     severity = Severity(entry.get("severity", Severity.ERROR))
     where = entry.get("where", EMPTY)
-    return Requirement(entry["name"], Scope(entry["for"]), must, where, severity, entry.get("message"))
+    start = date.fromisoformat(str(entry["from"])) if "from" in entry else None
+    return Requirement(entry["name"], Scope(entry["for"]), must, where, severity, entry.get("message"), start)

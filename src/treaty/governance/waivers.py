@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -43,6 +43,22 @@ class Waived:
 
     finding: Finding
     waiver: Waiver
+
+
+def apply_consumer_waivers(
+    findings: Iterable[Finding], contract_id: str, consumer: str, waivers: Iterable[Waiver], today: date
+) -> tuple[tuple[Finding, ...], tuple[Waived, ...]]:
+    """Split findings about a consumer of a contract; the path of a waiver names the consumer."""
+    in_force = tuple(waivers)
+    remaining: list[Finding] = []
+    waived: list[Waived] = []
+    for finding in findings:
+        _, excused = apply_waivers([replace(finding, path=consumer)], contract_id, in_force, today)
+        if excused:
+            waived.append(Waived(finding, excused[0].waiver))
+        else:
+            remaining.append(finding)
+    return tuple(remaining), tuple(waived)
 
 
 def parse_waiver(data: Any, known_rules: Iterable[str]) -> Waiver:

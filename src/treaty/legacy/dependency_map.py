@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -11,7 +11,10 @@ from treaty.consumers.dependencies import DataLayer
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.versions import Line
 from treaty.legacy.consumer_guess import ClassGuess
+from treaty.legacy.serving_lines import Derivation, ReplacedFeed, find_feed, serving_line
 from treaty.legacy.sql_reads import ALL_COLUMNS
+
+LEGACY = "legacy"
 
 UNKNOWN_KIND = "table"
 """The kind of a source of which nothing but its name is known."""
@@ -22,9 +25,9 @@ _KIND_BY_WORD = {
     **dict.fromkeys(("product", "products"), DataLayer.PRODUCT.value),
     "reconciliation": DataLayer.RECONCILIATION.value,
     **dict.fromkeys(("publication", "publications"), DataLayer.PUBLICATION.value),
-    "legacy": "legacy",
+    "legacy": LEGACY,
 }
-_DIRECT_KINDS = frozenset({*(layer.value for layer in DataLayer if layer.is_internal), "legacy"})
+_DIRECT_KINDS = frozenset({*(layer.value for layer in DataLayer if layer.is_internal), LEGACY})
 _WORD = re.compile(r"[a-z]+")
 
 
@@ -87,6 +90,9 @@ class MapInputs:
     found: tuple[FoundRead, ...] = ()
     profiles: Mapping[str, ConsumerProfile] = field(default_factory=dict)
     layers: Mapping[Line, DataLayer] = field(default_factory=dict)
+    feeds: tuple[ReplacedFeed, ...] = ()
+    derivations: Mapping[Line, Collection[Derivation]] = field(default_factory=dict)
+    """The publications that are derived from each line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,8 @@ class MapEntry:
     """`declared`, `scanned` and `observed`, as far as they apply."""
     last_read: date | None
     places: tuple[str, ...]
+    served_by: Line | None = None
+    """The publication that would serve a direct reader, if there is one."""
 
     @property
     def is_direct(self) -> bool:
@@ -202,12 +210,14 @@ def _entry(
     said = profile.latency or (declared.latency if declared else None)
     known = [columns for columns in one.columns() if columns]
     evidence = (("declared", one.declared), ("scanned", one.found or None), ("observed", observed))
+    kind = _source_kind(one, inputs)
+    columns = tuple(sorted(frozenset().union(*known))) if len(known) == len(list(one.columns())) else ()
     return MapEntry(
         consumer=one.consumer,
         source=one.source,
         line=one.line,
-        source_kind=_source_kind(one, inputs.layers),
-        columns=tuple(sorted(frozenset().union(*known))) if len(known) == len(list(one.columns())) else (),
+        source_kind=kind,
+        columns=columns,
         consumer_class=consumer_class,
         class_confidence=confidence,
         class_reason=reason,
@@ -223,6 +233,9 @@ def _entry(
         evidence=tuple(name for name, there in evidence if there is not None),
         last_read=observed.last_read if observed else None,
         places=tuple(dict.fromkeys(place for found in one.found for place in found.places)),
+        served_by=serving_line(one.source, one.line, columns, inputs.derivations, inputs.feeds)
+        if kind in _DIRECT_KINDS
+        else None,
     )
 
 
@@ -238,8 +251,10 @@ def _class_of(
     return ConsumerClass.EXPLORATORY_ANALYTICS, 0.2, "only lineage events tell of it"
 
 
-def _source_kind(one: _Reads, layers: Mapping[Line, DataLayer]) -> str:
-    if one.line is not None and one.line in layers:
-        return layers[one.line].value
+def _source_kind(one: _Reads, inputs: MapInputs) -> str:
+    if one.line is not None and one.line in inputs.layers:
+        return inputs.layers[one.line].value
+    if find_feed(one.source, one.line, inputs.feeds) is not None:
+        return LEGACY
     tables = [found.table for found in one.found] or ([one.line.contract] if one.line else [])
     return next((kind for kind in map(kind_of_table, tables) if kind != UNKNOWN_KIND), UNKNOWN_KIND)

@@ -24,6 +24,8 @@ COLUMNS = (
     "evidence",
     "last_read",
     "places",
+    "served_by",
+    "forbidden",
 )
 
 
@@ -49,6 +51,8 @@ def write_map_csv(entries: Iterable[MapEntryAnswer]) -> str:
             " ".join(entry.evidence),
             entry.last_read.isoformat() if entry.last_read else "",
             "; ".join(entry.places),
+            entry.served_by or "",
+            entry.forbidden or "",
         )
         writer.writerow([f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t")) else cell for cell in cells])
     return text.getvalue()

@@ -11,7 +11,9 @@ from treaty.consumers.dependencies import DataLayer
 from treaty.consumers.subscription_files import DeclaredSubscription
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
+from treaty.contracts.versions import Line
 from treaty.governance.lifecycle import Ending
+from treaty.governance.waivers import Waiver
 
 
 class PlanState(StrEnum):
@@ -53,6 +55,10 @@ class LineOutlook:
     """The layer in which a run publishes the line, if one recorded it."""
     policies: tuple[Contract, ...] = ()
     """The policies that bind the line."""
+    served_by: Line | None = None
+    """The nearest publication that is derived from the line."""
+    waivers: tuple[Waiver, ...] = ()
+    """The waivers of the registry."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import date
 
 from treaty.compatibility import diff, judge
 from treaty.consumers.impact import BreakingChanges, Effect
@@ -18,6 +19,7 @@ from treaty.governance.lifecycle import (
     ConsumerAdmission,
     describe_ending,
 )
+from treaty.governance.waivers import Waiver, apply_consumer_waivers
 from treaty.review.affected_consumers import ConsumerSteps
 from treaty.review.branch import Branch, Contents, Needs, Rules, read_file
 from treaty.review.context import ReviewContext
@@ -59,9 +61,16 @@ def _is_in_repository(branch: Branch, declared: DeclaredSubscription, context: R
 
 
 def check_declaration(
-    declared: DeclaredSubscription, outlook: LineOutlook | None, severities: Needs
+    declared: DeclaredSubscription,
+    outlook: LineOutlook | None,
+    severities: Needs,
+    today: date,
+    waivers: Iterable[Waiver] = (),
 ) -> Iterator[Finding]:
-    """Yield what the registry would warn of or refuse if the consumer subscribed, at the place of its declaration."""
+    """Yield what the registry would warn of or refuse if the consumer subscribed, at the place of its declaration.
+
+    Waivers of the project count beside those of the registry.
+    """
     if outlook is None:
         message = f"the registry has no line {declared.subscription.line}"
         hint = "check its name and MAJOR, and that you may read it: treaty search"
@@ -70,7 +79,7 @@ def check_declaration(
     checks = (
         _check_ending(declared, outlook),
         _check_fields(declared, outlook.contract),
-        _check_needs(declared, outlook, severities),
+        _check_needs(declared, outlook, severities, today, (*waivers, *outlook.waivers)),
     )
     for check in checks:
         yield from (replace(finding, place=declared.place) for finding in check)
@@ -78,7 +87,7 @@ def check_declaration(
 
 def _findings(declared: DeclaredSubscription, outlook: LineOutlook | None, rules: Rules) -> Iterator[Finding]:
     """Yield everything that the consumer should know, at the place of its declaration."""
-    yield from check_declaration(declared, outlook, rules.needs)
+    yield from check_declaration(declared, outlook, rules.needs, rules.today, rules.lint.waivers)
     if outlook is None:
         return
     checks = (
@@ -111,13 +120,22 @@ def _check_fields(declared: DeclaredSubscription, contract: Contract) -> Iterato
             yield Finding("consumer_field_unknown", Severity.ERROR, message, str(path), hint=hint)
 
 
-def _check_needs(declared: DeclaredSubscription, outlook: LineOutlook, severities: Needs) -> Iterator[Finding]:
+def _check_needs(
+    declared: DeclaredSubscription,
+    outlook: LineOutlook,
+    severities: Needs,
+    today: date,
+    waivers: Iterable[Waiver],
+) -> Iterator[Finding]:
     """Report what the consumer needs and the contract does not offer; the settings decide the severity."""
-    for finding in check_suitability(outlook.contract, declared.subscription, outlook.policies):
+    subscription = declared.subscription
+    needs = check_suitability(outlook.contract, subscription, outlook.policies, today=today, layer=outlook.layer)
+    remaining, _ = apply_consumer_waivers(needs, subscription.line.contract, subscription.consumer, waivers, today)
+    for finding in remaining:
         is_error = finding.severity is Severity.ERROR
         yield finding if is_error else replace(finding, severity=severities.unsuitable)
     if severities.direct_reads is not None:
-        for finding in check_layer(outlook.layer, declared.subscription):
+        for finding in check_layer(outlook.layer, subscription, outlook.served_by):
             yield replace(finding, severity=severities.direct_reads)
 
 

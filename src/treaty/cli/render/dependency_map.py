@@ -24,7 +24,7 @@ def render_map(console: Console, entries: Sequence[MapEntryAnswer]) -> None:
     """Render consumers and their sources, one in each row."""
     console.print(
         listing(
-            ("consumer", "team", "class", "reads", "kind", "columns", "latency", "known by"),
+            ("consumer", "team", "class", "reads", "kind", "served by", "columns", "latency", "known by"),
             (
                 (
                     entry.consumer,
@@ -34,6 +34,7 @@ def render_map(console: Console, entries: Sequence[MapEntryAnswer]) -> None:
                     text(f"{entry.source_kind}, direct", style="error" if entry.critical else "warning")
                     if entry.direct
                     else entry.source_kind,
+                    entry.served_by or "",
                     _columns(entry.columns),
                     entry.latency or "",
                     ", ".join(entry.evidence),

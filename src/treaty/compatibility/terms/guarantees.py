@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import date
 from typing import Any
 
 from treaty.compatibility.changes import Direction
@@ -208,7 +209,12 @@ def requirement(before: Requirement | None, after: Requirement | None) -> Iterat
         if before is not after:
             yield Difference(presence_direction(before, after), _rule_text(before), _rule_text(after))
         return
-    moves = {_severity_move(before, after), _where_move(before, after), _must_move(before, after)} - {None}
+    moves = {
+        _severity_move(before, after),
+        _start_move(before, after),
+        _where_move(before, after),
+        _must_move(before, after),
+    } - {None}
     if moves:
         direction = moves.pop() if len(moves) == 1 else Direction.REPLACED
         yield Difference(direction or Direction.REPLACED, _rule_text(before), _rule_text(after))
@@ -217,6 +223,12 @@ def requirement(before: Requirement | None, after: Requirement | None) -> Iterat
 def _severity_move(before: Requirement, after: Requirement) -> Direction | None:
     one, other = _SEVERITIES[before.severity], _SEVERITIES[after.severity]
     return None if one == other else Direction.TIGHTENED if other > one else Direction.LOOSENED
+
+
+def _start_move(before: Requirement, after: Requirement) -> Direction | None:
+    """Return the direction of the day from which a rule refuses: an earlier day is stricter."""
+    one, other = before.start or date.min, after.start or date.min
+    return None if one == other else Direction.TIGHTENED if other < one else Direction.LOOSENED
 
 
 def _where_move(before: Requirement, after: Requirement) -> Direction | None:
@@ -247,4 +259,5 @@ def _rule_text(rule: Requirement | None) -> str | None:
         return None
     parts = [f"{rule.severity} for a {rule.scope}"]
     parts += [f"where {abbreviate(rule.where)}"] if rule.where else []
+    parts += [f"from {rule.start}"] if rule.start else []
     return abbreviate(f"{' '.join(parts)}: {json.dumps(thaw(rule.must))}", 120)

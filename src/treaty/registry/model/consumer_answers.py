@@ -102,6 +102,11 @@ class LineageAnswer(Answer):
         default=None, description="The layer in which a run publishes it, if one recorded it.", examples=["publication"]
     )
     upstreams: list[UpstreamAnswer]
+    publications: list[str] = Field(
+        default=[],
+        description="The publications that are derived from it, the nearest first.",
+        examples=[["retail.publications.finance_recognized_sale@1"]],
+    )
 
 
 class ImpactAnswer(Answer):

@@ -48,6 +48,16 @@ class MapEntryAnswer(Answer):
     evidence: list[Evidence] = Field(examples=[["scanned"]])
     last_read: date | None = Field(default=None, description="When it was last seen reading.", examples=["2026-11-03"])
     places: list[str] = Field(default=[], description="Where a scan found it.", examples=[["finance/dags/close.py:12"]])
+    served_by: str | None = Field(
+        default=None,
+        description="The publication that would serve a direct reader, if there is one.",
+        examples=["retail.publications.finance_recognized_sale@1"],
+    )
+    forbidden: str | None = Field(
+        default=None,
+        description="The rule of a policy that forbids a critical consumer to read it directly.",
+        examples=["critical consumers read publications: finance_close reads a product (from enterprise.base 1.1.0)"],
+    )
 
 
 class ScanReceiptAnswer(Answer):

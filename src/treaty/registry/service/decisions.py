@@ -22,6 +22,7 @@ from treaty.registry.service.dependencies import SeenExposure, affected_answers,
 from treaty.registry.service.document_steps import check_status, is_step
 from treaty.registry.service.judgement import Judgement
 from treaty.registry.service.lifecycle import SERVING, status_of_line
+from treaty.registry.service.line_lineage import publications_of
 from treaty.registry.service.migration_start import Waiting, readers, waits
 from treaty.registry.service.namespaces import objections_to_new_id
 from treaty.registry.service.observed_usage import as_subscription, usage_of
@@ -206,11 +207,12 @@ def _unsuitable_readers(
     subscribers = subscriptions.subscribers(connection, line)
     policies = policies_above(connection, sight, contract, rules.default_policies, today) if subscribers else ()
     promised = effective_contract(contract, policies).contract
+    served_by = next(iter(publications_of(connection, line)), None) if layer is not None and subscribers else None
     for subscriber in subscribers:
         subscription = subscriber.subscription
         if sight.sees(subscription.consumer):
-            needs = check_suitability(promised, subscription, policies)
-            for finding in (*needs, *check_layer(layer, subscription)):
+            needs = check_suitability(promised, subscription, policies, today=today, layer=layer)
+            for finding in (*needs, *check_layer(layer, subscription, served_by)):
                 yield ReasonAnswer(kind=finding.id, message=finding.message, severity="warning")
 
 

@@ -14,6 +14,7 @@ from treaty.registry.documents import check_name
 from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, Page, ScanReceiptAnswer
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
+from treaty.registry.service.direct_reads import critical_direct_reads, forbidden_by, notify_of_new_reads
 from treaty.registry.service.observed_usage import first_moment
 from treaty.registry.service.retired_feeds import check_retired_feeds
 from treaty.registry.store import Connection
@@ -59,7 +60,13 @@ class DependencyMap(DependencyMapApi):
                 and (direct is None or entry.is_direct is direct)
             ]
             page = page_of(entries, limit, lambda entry: entry.rank)
-            return Page(items=[_entry_answer(entry) for entry in page.items], next=page.next)
+            return Page(
+                items=[
+                    _entry_answer(entry, forbidden_by(connection, context.rules, entry, context.today))
+                    for entry in page.items
+                ],
+                next=page.next,
+            )
 
         return context.read(find)
 
@@ -79,11 +86,13 @@ class DependencyMap(DependencyMapApi):
         def write(transaction: Transaction) -> ScanReceiptAnswer:
             teams = frozenset(grant.team for grant in context.actor.grants if grant.team is not None)
             authorize(context.actor, Action.NOTIFY, Resource("scan", scan, teams))
+            known = critical_direct_reads(transaction.connection, context.rules, transaction.now.date())
             before = store.count_reads(transaction.connection, scan)
             details = {"reads": len(reads), "replaced": before}
             transaction.record(context.actor.name, "map.scan", scan, details=details)
             store.replace_reads(transaction, scan, reads, context.actor.name)
             check_retired_feeds(transaction, context.rules)
+            notify_of_new_reads(transaction, context.rules, known)
             return ScanReceiptAnswer(scan=scan, recorded=len(reads), replaced=before)
 
         return context.write(write)
@@ -121,9 +130,11 @@ class DependencyMap(DependencyMapApi):
                 said.get("team", known.team),
             )
             if after_ != before:
+                known_reads = critical_direct_reads(connection, context.rules, transaction.now.date())
                 details = _answer(after_).model_dump(mode="json", exclude_none=True)
                 transaction.record(context.actor.name, "map.describe", consumer, after=details, details=details)
                 store.put_profile(transaction, after_, context.actor.name, is_new=before is None)
+                notify_of_new_reads(transaction, context.rules, known_reads)
             return _answer(after_)
 
         return context.write(write)
@@ -169,7 +180,7 @@ def _answer(profile: ConsumerProfile) -> ConsumerProfileAnswer:
     )
 
 
-def _entry_answer(entry: MapEntry) -> MapEntryAnswer:
+def _entry_answer(entry: MapEntry, forbidden: str | None) -> MapEntryAnswer:
     return MapEntryAnswer(
         consumer=entry.consumer,
         team=entry.team,
@@ -188,4 +199,6 @@ def _entry_answer(entry: MapEntry) -> MapEntryAnswer:
         evidence=[name for name in ("declared", "scanned", "observed") if name in entry.evidence],
         last_read=entry.last_read,
         places=list(entry.places),
+        served_by=str(entry.served_by) if entry.served_by else None,
+        forbidden=forbidden,
     )

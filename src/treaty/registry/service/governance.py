@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from treaty.compatibility import KINDS, Mode
+from treaty.consumers.usage_rules import USAGE_REFUSED
 from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import parse_line
 from treaty.errors import Conflict, InvalidDocument, Refused
@@ -203,7 +204,7 @@ def _violation(violation: Violation, waived_by: str | None) -> ViolationAnswer:
     )
 
 
-_WAIVABLE = frozenset(KINDS) | {"owner_missing", MODE_NONE_REFUSED, VIOLATED}
+_WAIVABLE = frozenset(KINDS) | {"owner_missing", MODE_NONE_REFUSED, VIOLATED, USAGE_REFUSED}
 
 
 def waive(transaction: Transaction, actor: Actor, rules: RegistryRules, request: Mapping[str, Any]) -> WaiverAnswer:

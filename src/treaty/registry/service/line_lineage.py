@@ -29,7 +29,20 @@ def lineage_of(connection: Connection, sight: Sight, line: Line) -> LineageAnswe
         raise no_line(line)
     upstreams = lineage.upstreams_of(connection, line)
     seen = [made_from for made_from in upstreams if sight.sees(made_from.upstream.contract)]
-    return _answer(line, seen, lineage.layer_of(connection, line))
+    publications = [str(one) for one in publications_of(connection, line) if sight.sees(one.contract)]
+    return _answer(line, seen, lineage.layer_of(connection, line), publications)
+
+
+def publications_of(connection: Connection, line: Line) -> list[Line]:
+    """Return the publications that are derived from a line, the nearest first."""
+    found: list[Line] = []
+    seen, front = {line}, [line]
+    while front:
+        reached = sorted({made.line for one in front for made in lineage.made_from(connection, one)} - seen)
+        found += [one for one in reached if lineage.layer_of(connection, one) is DataLayer.PUBLICATION]
+        seen |= set(reached)
+        front = reached
+    return found
 
 
 def record_lineage(
@@ -97,7 +110,9 @@ def _used(made_from: MadeFrom) -> UsedFields:
     return UsedFields(frozenset(map(str, made_from.fields)), {name: mappings[name] for name in sorted(mappings)})
 
 
-def _answer(line: Line, upstreams: Sequence[MadeFrom], layer: DataLayer | None) -> LineageAnswer:
+def _answer(
+    line: Line, upstreams: Sequence[MadeFrom], layer: DataLayer | None, publications: list[str]
+) -> LineageAnswer:
     return LineageAnswer(
         line=str(line),
         layer=None if layer is None else layer.value,
@@ -109,4 +124,5 @@ def _answer(line: Line, upstreams: Sequence[MadeFrom], layer: DataLayer | None) 
             )
             for made_from in upstreams
         ],
+        publications=publications,
     )

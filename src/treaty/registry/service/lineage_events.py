@@ -28,12 +28,22 @@ from treaty.registry.model import AccessReport, DataAccessAnswer, LineageReceipt
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
 from treaty.registry.service.data_accesses import ACCESS_REPORTER, access_events, check_reports, list_accesses
+from treaty.registry.service.direct_reads import notify_of_read
 from treaty.registry.service.event_inbox import Requests
 from treaty.registry.service.line_lineage import declared_upstreams
 from treaty.registry.service.observed_usage import first_moment, usage_answer, usage_of
 from treaty.registry.service.retired_feeds import check_retired_feeds
 from treaty.registry.service.seen_readers import SeenReaders, Sighting
-from treaty.registry.store import Connection, datasets, legacy_feeds, lineage, observed_usage, subscriptions, versions
+from treaty.registry.store import (
+    Connection,
+    datasets,
+    dependency_map,
+    legacy_feeds,
+    lineage,
+    observed_usage,
+    subscriptions,
+    versions,
+)
 from treaty.registry.store.data_accesses import DataAccess, add_accesses
 from treaty.registry.store.datasets import LineObject
 from treaty.registry.store.legacy_feeds import StoredFeed
@@ -82,6 +92,9 @@ class Lineage(LineageApi):
             sightings.clear()  # the batch may run again
             recorder = _Recorder(transaction, actor, context.sight(transaction), context.seen_readers, sightings)
             receipts = recorder.record(requests)
+            for consumer, line, team in recorder.new_readers:
+                if (known := dependency_map.class_of(transaction.connection, consumer)) is not None:
+                    notify_of_read(transaction, context.rules, consumer, line, known, team)
             for line in recorder.retired_reads:
                 check_retired_feeds(transaction, context.rules, line)
             return receipts
@@ -167,6 +180,8 @@ class _Recorder:
         self._seen = seen
         self._sightings = sightings
         self._answers = seen.answers(transaction)
+        self.new_readers: list[tuple[str, Line, str | None]] = []
+        """Consumers that events show reading a line for the first time, with their team."""
         self.retired_reads: set[Line] = set()
         """The publications that replace retired legacy feeds of which events told reads."""
 
@@ -350,6 +365,8 @@ class _Recorder:
             revision = self._transaction.record(self._actor.name, "usage.observe", str(line), details=details)
             after_ = replace(after_, revision=revision)
         observed_usage.put_reader(self._transaction, after_, is_new=before is None)
+        if before is None and subscriptions.find_subscription(self._connection, consumer, line) is None:
+            self.new_readers.append((consumer, line, event.team))
         self._sightings.update(seen)
 
     def _observe_upstreams(

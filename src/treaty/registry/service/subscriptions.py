@@ -9,12 +9,13 @@ from typing import Any
 from treaty.consumers.dependencies import DataLayer
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
 from treaty.consumers.suitability import check_layer, check_suitability
-from treaty.contracts.findings import Severity
+from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract, has_field
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument, NotAllowed, Refused
 from treaty.governance.effective import EffectiveContract
 from treaty.governance.lifecycle import EXISTING_CONSUMERS, NEW_CONSUMERS, ConsumerAdmission, describe_ending
+from treaty.governance.waivers import apply_consumer_waivers
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, authorize
 from treaty.registry.documents import check_name
@@ -22,11 +23,13 @@ from treaty.registry.model import SubscriptionAnswer
 from treaty.registry.not_found import no_line, not_reading
 from treaty.registry.rules import DirectReads, RegistryRules, Unsuitable
 from treaty.registry.service.confirmations import check_declaration, consumer_resource, is_public, shown_consumer
+from treaty.registry.service.direct_reads import notify_of_read
 from treaty.registry.service.lifecycle import head_of
 from treaty.registry.service.lifecycle_notices import ending_of
+from treaty.registry.service.line_lineage import publications_of
 from treaty.registry.service.policies import effective_of
 from treaty.registry.service.retired_feeds import check_retired_feeds
-from treaty.registry.store import Connection, lineage, subscriptions, versions
+from treaty.registry.store import Connection, governance_records, lineage, subscriptions, versions
 from treaty.registry.store.subscriptions import Subscribed
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.versions import StoredVersion
@@ -91,10 +94,12 @@ def subscribe(
     warnings = _check_admission(line, members, subscription.consumer, is_new=previous is None)
     effective = effective_of(connection, rules, members[0], transaction.now.date())
     _check_fields(effective.contract, subscription)
-    warnings += _check_suitable(effective, subscription, lineage.layer_of(connection, line), rules)
+    layer = lineage.layer_of(connection, line)
+    warnings += _check_suitable(transaction, effective, subscription, layer, rules)
     subscribed = _store(transaction, actor, subscription, team, previous)
     if previous is None:
         check_retired_feeds(transaction, rules)
+        notify_of_read(transaction, rules, subscription.consumer, line, subscription.consumer_class, team)
         _notify_of_start(transaction, subscription, members[0].teams)
         if not is_confirmed:
             _request_confirmation(transaction, actor, subscription, team)
@@ -245,18 +250,39 @@ def _check_admission(line: Line, members: list[StoredVersion], consumer: str, is
 
 
 def _check_suitable(
-    effective: EffectiveContract, subscription: Subscription, layer: DataLayer | None, rules: RegistryRules
+    transaction: Transaction,
+    effective: EffectiveContract,
+    subscription: Subscription,
+    layer: DataLayer | None,
+    rules: RegistryRules,
 ) -> list[str]:
-    """Return what the consumer needs and the contract does not offer; refuse it if the registry or a policy says so."""
-    needs = check_suitability(effective.contract, subscription, effective.policies)
-    direct = () if rules.direct_reads is DirectReads.ALLOW else check_layer(layer, subscription)
+    """Return what the consumer needs and the contract does not offer; refuse it if the registry or a policy says so.
+
+    What a waiver covers is a warning that names it.
+    """
+    connection, today = transaction.connection, transaction.now.date()
+    needs = check_suitability(effective.contract, subscription, effective.policies, today=today, layer=layer)
+    needs, waived = apply_consumer_waivers(
+        needs,
+        subscription.line.contract,
+        subscription.consumer,
+        governance_records.waivers_in_force(connection, today) if needs else (),
+        today,
+    )
+    direct: tuple[Finding, ...] = ()
+    if rules.direct_reads is not DirectReads.ALLOW:
+        is_internal = layer is not None and layer.is_internal
+        served_by = next(iter(publications_of(connection, subscription.line)), None) if is_internal else None
+        direct = check_layer(layer, subscription, served_by)
     refused = (
         *(one for one in needs if rules.unsuitable is Unsuitable.REFUSE or one.severity is Severity.ERROR),
         *(direct if rules.direct_reads is DirectReads.REFUSE else ()),
     )
     if refused:
         raise Refused("; ".join(f"{finding.message}; {finding.hint}" for finding in refused), refused)
-    return [finding.message for finding in (*needs, *direct)]
+    excused = [f"{one.finding.message}; waived by {one.waiver.owner} until {one.waiver.until}" for one in waived]
+    named = [f"{one.message}; {one.hint}" if one.hint and one in direct else one.message for one in (*needs, *direct)]
+    return [*named, *excused]
 
 
 def _check_fields(contract: Contract, subscription: Subscription) -> None:

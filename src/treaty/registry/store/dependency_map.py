@@ -14,6 +14,8 @@ from treaty.contracts.versions import Line
 from treaty.legacy.consumer_guess import ClassGuess
 from treaty.legacy.dependency_map import ConsumerProfile, DeclaredRead, FoundRead, MapInputs, ObservedRead
 from treaty.legacy.scanned_reads import ScannedRead
+from treaty.legacy.serving_lines import ReplacedFeed, derivations_of
+from treaty.registry.store import legacy_feeds, lineage
 from treaty.registry.store import observed_usage as usage
 from treaty.registry.store.tables import (
     consumer_profiles,
@@ -98,6 +100,19 @@ def teams_of_consumer(connection: Connection, consumer: str) -> frozenset[str]:
     return frozenset()
 
 
+def class_of(connection: Connection, consumer: str) -> ConsumerClass | None:
+    """Return the class that people set, else that of a subscription, else the surest guess of a scan."""
+    said = connection.scalar(select(_P.consumer_class).where(_P.consumer == consumer))
+    if said is not None:
+        return ConsumerClass(said)
+    declared = connection.execute(select(_S.consumer_class).where(_S.consumer == consumer, _S.active)).scalars().all()
+    if declared:
+        return max(map(ConsumerClass, declared), key=list(ConsumerClass).index)
+    guesses = select(_R.consumer_class).where(_R.consumer == consumer).order_by(_R.confidence.desc()).limit(1)
+    guess = connection.scalar(guesses)
+    return None if guess is None else ConsumerClass(guess)
+
+
 def is_known(connection: Connection, consumer: str) -> bool:
     """Return whether a consumer has a subscription, was found by a scan, or was seen reading."""
     queries = (
@@ -111,6 +126,7 @@ def is_known(connection: Connection, consumer: str) -> bool:
 def map_inputs(connection: Connection, visibility: Visibility, since: datetime) -> MapInputs:
     """Return all that the map shows, without contracts that the actor may not read."""
     tables = _TableNames(connection)
+    layers = {Line(row.contract, row.major): DataLayer(row.layer) for row in connection.execute(select(line_layers))}
     return MapInputs(
         declared=tuple(_declared(connection, visibility)),
         observed=tuple(
@@ -126,7 +142,16 @@ def map_inputs(connection: Connection, visibility: Visibility, since: datetime) 
         ),
         found=tuple(_found(connection, visibility, tables)),
         profiles={row.consumer: _profile(row) for row in connection.execute(select(consumer_profiles))},
-        layers={Line(row.contract, row.major): DataLayer(row.layer) for row in connection.execute(select(line_layers))},
+        layers=layers,
+        feeds=tuple(ReplacedFeed(feed.feed, feed.names, feed.line) for feed in legacy_feeds.all_feeds(connection)),
+        derivations=derivations_of(
+            lineage.all_edges(connection),
+            {
+                line
+                for line, layer in layers.items()
+                if layer is DataLayer.PUBLICATION and visibility.sees(line.contract)
+            },
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from treaty.contracts.model import Contract
 from treaty.contracts.values import FrozenMap
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument
+from treaty.legacy.serving_lines import Edge
 from treaty.registry.store import versions
 from treaty.registry.store.tables import line_layers, upstreams
 from treaty.registry.store.transaction import WAITING_UPSTREAMS, Transaction
@@ -84,6 +85,13 @@ def made_from(connection: Connection, line: Line) -> list[MadeFrom]:
     here = (_U.upstream == line.contract) & (_U.upstream_major == line.major)
     rows = connection.execute(select(upstreams).where(here, _is_live()).order_by(_U.contract, _U.major))
     return [made for row in rows if (made := made_from_row(row)) is not None]
+
+
+def all_edges(connection: Connection) -> list[Edge]:
+    """Return every line with each line that it is derived from, and the fields of the latter that it uses."""
+    rows = connection.execute(select(upstreams).where(_is_live()))
+    made = [one for row in rows if (one := made_from_row(row)) is not None]
+    return [Edge(one.line, one.upstream, frozenset(map(str, one.used_fields))) for one in made]
 
 
 def rows_between(connection: Connection, revision: int, newest: int) -> list[UpstreamRow]:
