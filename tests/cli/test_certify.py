@@ -288,3 +288,37 @@ def test_options_that_do_not_fit_are_refused(arguments: Sequence[str], message: 
 
     assert found.exit_code == 2
     assert message in " ".join(found.output.replace("│", " ").split())
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(build_app(), list(arguments))
+
+
+def test_a_certificate_is_issued_shown_demanded_and_revoked(spark: SparkSession, contract: str, tmp_path: Path) -> None:
+    (tmp_path / "native.jsonl").write_text(GOOD)
+    policy = {**DOCUMENT, "id": "enterprise.events", "tier": "enterprise", "owners": [{"team": "platform"}]}
+    for key in ("event", "ordering", "delivery", "content", "schema"):
+        del policy[key]
+    policy["require"] = [{"name": "certified", "for": "contract", "must": {"certificate": True}}]
+    (tmp_path / "policy.yaml").write_text(yaml.safe_dump(policy))
+    child = DOCUMENT | {"parent": "enterprise.events", "tier": "product", "owners": [{"team": "scheduling"}]}
+    Path(contract).write_text(yaml.safe_dump(child))
+    for path in ("policy.yaml", contract):
+        assert run("register", path).exit_code == 0
+    line = "gym.class_published@1"
+
+    before = run("certificate", "check", line, "native")
+    issued = certify("native.jsonl", "-c", contract, "--days", "10", "--now", "2026-11-19")
+    identity = json.loads(run("certificate", "list", "-f", "json").output)["items"][0]["id"]
+    shown = run("certificate", "show", identity)
+    listed = run("show", "gym.class_published")
+    after = run("certificate", "check", line, "native")
+    revoked = run("certificate", "revoke", identity, "--reason", "replaced")
+
+    assert (before.exit_code, after.exit_code) == (3, 0)
+    assert f"issued certificate {identity} for {line} until" in issued.output
+    assert "native for gym.class_published@1" in shown.output
+    assert "✓ identity.conflict     One identity has one content" in shown.output
+    assert f"{identity}  native     gym.class_published@1  1.0.0    valid" in listed.output
+    assert "Revoked" in revoked.output
+    assert run("certificate", "check", line, "native").exit_code == 3

@@ -11,6 +11,7 @@ import pytest
 from treaty.registry import api
 from treaty.registry.client import RegistryClient
 from treaty.registry.client.access import Access as HttpAccess
+from treaty.registry.client.certificates import Certificates as HttpCertificates
 from treaty.registry.client.consumers import Consumers as HttpConsumers
 from treaty.registry.client.cutovers import Cutovers as HttpCutovers
 from treaty.registry.client.dependency_map import DependencyMap as HttpDependencyMap
@@ -24,6 +25,7 @@ from treaty.registry.client.parallel_runs import ParallelRuns as HttpParallelRun
 from treaty.registry.service import (
     Registry,
     access_tokens,
+    certificates,
     consumers,
     cutovers,
     dependency_map,
@@ -47,6 +49,7 @@ IMPLEMENTATIONS: dict[type, tuple[type, type]] = {
     api.NoticesApi: (notifications.Notices, HttpNotices),
     api.CutoversApi: (cutovers.Cutovers, HttpCutovers),
     api.DriftApi: (drift.Drift, HttpDrift),
+    api.CertificatesApi: (certificates.Certificates, HttpCertificates),
     api.ParallelRunsApi: (parallel_runs.ParallelRuns, HttpParallelRuns),
     api.AccessApi: (access_tokens.Access, HttpAccess),
 }

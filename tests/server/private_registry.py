@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from tests.catalog.contract_registry import read_event
+from tests.certifications import certification
 from tests.registry.backends import Clock, actor_with_role
 from tests.registry.offers import ID, PLAN, PLAN_FIELD, made_from, orders
 from treaty.errors import Refused
@@ -24,10 +25,11 @@ RULES = RegistryRules(approval=Approval.REQUIRED)
 
 
 class Ids(NamedTuple):
-    """The numbers of what a registry contains."""
+    """The numbers and ids of what a registry contains."""
 
     migrations: tuple[int, ...]
     proposals: tuple[int, ...]
+    certificates: tuple[str, ...]
 
 
 def fill(registry: Registry, clock: Clock, *, private: bool) -> Ids:
@@ -44,6 +46,7 @@ def fill(registry: Registry, clock: Clock, *, private: bool) -> Ids:
     return Ids(
         tuple(migration.id for migration in registry.migrations.list().items),
         tuple(proposal.id for proposal in registry.governance.proposals().items),
+        tuple(one.id for one in registry.certificates.list().items),
     )
 
 
@@ -89,6 +92,7 @@ def _add_private_contract(registry: Registry, clock: Clock) -> None:
     found = Finding(DifferenceClass.STATUS, MARK, MARK, 1)
     result = ComparisonResult(f"{MARK}_mart", MARK, clock.now.date(), 1, 1, {}, {}, (found,))
     member.parallel_runs.record(f"{PRIVATE}@1", TEAM, result)
+    member.certificates.issue(f"{PRIVATE}@1", certification(PRIVATE, publisher=f"{MARK} exporter"))
     member.cutovers.declare(f"{MARK}_mart", f"{PRIVATE}@1", TEAM, names=[f"{MARK}.mart"], consumers=[f"{MARK}.derived"])
     for day, code in ((3, 20), (2, 28)):
         taken = Profile(

@@ -18,6 +18,7 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
+from tests.certifications import certification
 from tests.server.access_requests import (
     ADMINS,
     EVERYBODY,
@@ -127,6 +128,10 @@ LOST = Finding(DifferenceClass.MISSING_IN_NEW, "", "", 1)
 def parallel_run(contract: str) -> dict[str, Any]:
     named = {"line": f"{contract}@1", "owner": "mart", "feed": f"feed of {contract}", "publication": "sales"}
     return {**named, "as_of": "2026-03-01", "legacy_rows": 1, "new_rows": 1}
+
+
+def certificate(contract: str) -> dict[str, Any]:
+    return {"line": f"{contract}@1", "certification": certification(contract).as_data()}
 
 
 def legacy_feed(contract: str) -> dict[str, Any]:
@@ -372,6 +377,16 @@ TABLE = [
         lambda _: {"answer": "explained", "owner": "growth", "reason": "a sale", "until": "2030-01-01"},
         "/api/v1/drift/findings/{c}@1/{drift}/answer",
     ),
+    Asked("GET /api/v1/certificates", EVERYBODY),
+    Asked("POST /api/v1/certificates", MEMBERS, lambda contract: certificate(contract)),
+    Asked("GET /api/v1/certificates/{certificate}", EVERYBODY, at="/api/v1/certificates/{certificate}"),
+    Asked(
+        "POST /api/v1/certificates/{certificate}/revocation",
+        MEMBERS,
+        lambda _: {"reason": "replaced"},
+        "/api/v1/certificates/{certificate}/revocation",
+    ),
+    Asked("GET /api/v1/can-publish", EVERYBODY, at="/api/v1/can-publish?line={c}@1&publisher=shop"),
     Asked("GET /api/v1/legacy-feeds", EVERYBODY),
     Asked("PUT /api/v1/legacy-feeds", MEMBERS, lambda contract: legacy_feed(contract)),
     Asked("GET /api/v1/legacy-feeds/{feed}", EVERYBODY, at="/api/v1/legacy-feeds/{ready}"),
@@ -587,6 +602,8 @@ class World(NamedTuple):
             made["feed"] = f"feed.{contract}"
             result = ComparisonResult(made["feed"], "sales", date(2026, 3, 1), 1, 0, {}, {}, (LOST,))
             registry.parallel_runs.record(f"{contract}@1", "mart", result)
+        if "{certificate}" in needs:
+            made["certificate"] = registry.certificates.issue(f"{contract}@1", certification(contract)).id
         if "{ready}" in needs or "{moved}" in needs:
             made["ready"] = made["moved"] = self._feed(contract, made["reader"], is_moved="{moved}" in needs)
         if "{drift}" in needs:

@@ -68,6 +68,7 @@ QUERY_VALUES: dict[str, tuple[str, ...]] = {
     "node": (PRIVATE, f"{PRIVATE}@1", CONSUMER, "orders", "board"),
     "source": (f"{PRIVATE}@1", "orders@1"),
     "feed": (f"{MARK}_mart",),
+    "publisher": (f"{MARK} exporter",),
     "direct": ("true", "false"),
     "domain": (DOMAIN, "sales"),
     "owner": (TEAM, "checkout"),
@@ -113,6 +114,7 @@ SHOWN_TO_MEMBERS = {
     "/api/v1/graph/layout",
     "/api/v1/map",
     "/api/v1/parallel-runs",
+    "/api/v1/certificates",
     "/api/v1/legacy-feeds",
     "/api/v1/domains",
     "/api/v1/subscriptions",
@@ -193,7 +195,12 @@ def urls(route: Any, ids: Ids) -> Iterator[str]:
     names = re.findall(r"{(\w+)", route.path)
     of_contract = route.path.startswith("/catalog/contracts/")
     keys = tuple(encode_name(name) for name in ((PRIVATE, "orders") if of_contract else NAMES))
-    more = {"identity": numbers, "number": ("1.0.0",) if of_contract else numbers, "key": keys}
+    more = {
+        "certificate": ids.certificates,
+        "identity": numbers,
+        "number": ("1.0.0",) if of_contract else numbers,
+        "key": keys,
+    }
     values = [{**more, **PATH_VALUES}[name] for name in names]
     query = {field.alias: field for field in get_dependant(path=route.path, call=route.endpoint).query_params}
     query = {name: field for name, field in query.items() if name not in names}

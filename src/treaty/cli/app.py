@@ -28,6 +28,7 @@ PANELS = {
         "consumer",
         "map",
         "migrate",
+        "certificate",
         "parallel",
         "cutover",
     ),
@@ -52,6 +53,7 @@ _FUNCTIONS = {
     "parallel": "parallel:app",
     "events": "events:app",
     "drift": "drift:app",
+    "certificate": "certificate:app",
     "test": "test:run",
 }
 """Module and function of commands that are not `treaty.cli.commands.<name>:<name>`."""

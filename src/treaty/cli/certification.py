@@ -10,10 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from treaty.cli.inputs import find_sources, is_document_reference, load_contracts
 from treaty.cli.publishers import Limits, Publisher, RecordFiles, capture, parse_publisher
+from treaty.cli.render.plain_text import printable
 from treaty.contracts.model import Contract
-from treaty.errors import InvalidDocument, NotFound, Unavailable
+from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -194,3 +197,26 @@ def _read(session: SparkSession, publisher: Publisher, reference: str, kept: Col
     transport = Transport(reference, request.type_field, kept.has_arrival_times, kept.has_partitions, kept.bounded_by)
     read = read_record_files if isinstance(publisher, RecordFiles) else read_capture
     return read(session, kept.path, transport)
+
+
+def record_certificates(
+    found: Certification, days: int, registry: str | None, token_file: Path | None, settings: Settings
+) -> None:
+    """Issue a certificate for each contract in the registry, if there is one; what it refuses is only a warning."""
+    from treaty.cli.registry_connection import is_server_address, open_registry, registry_to_ask
+
+    reference = registry_to_ask(registry, settings)
+    is_anonymous = token_file is None and settings.secrets.token is None
+    if reference is None or (is_server_address(reference) and is_anonymous):
+        return
+    with open_registry(reference, token_file, settings) as opened:
+        for one in found.contracts:
+            if not one.events:
+                continue
+            try:
+                answer = opened.certificates.issue(f"{one.id}@{one.version.partition('.')[0]}", found, days=days)
+            except TreatyError as error:
+                typer.echo(printable(f"warning: no certificate for {one.id}: {error}"), err=True)
+                continue
+            until = f"{answer.expires_at:%Y-%m-%d}"
+            typer.echo(printable(f"issued certificate {answer.id} for {answer.line} until {until}"), err=True)

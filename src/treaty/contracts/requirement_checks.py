@@ -18,7 +18,9 @@ WHERE = {
     Scope.CONSUMER: frozenset({"name", "class", "purpose", "classification", "tag", "domain", "layer"}),
 }
 MUST = {
-    Scope.CONTRACT: frozenset({"owner", "sla", "block", "description", "tag", "property", "name", "domain"}),
+    Scope.CONTRACT: frozenset(
+        {"owner", "sla", "block", "description", "tag", "property", "name", "domain", "certificate"}
+    ),
     Scope.OBJECT: frozenset({"primary_key", "description", "tag", "property", "name", "type"}),
     Scope.FIELD: frozenset(
         {

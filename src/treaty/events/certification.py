@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -177,6 +177,18 @@ class Certification:
         """Return the result of a check."""
         return next(one for one in self.results if one.id is check)
 
+    def for_contract(self, contract: str) -> Certification:
+        """Return what the certification says about one contract, without the event types of others."""
+        own = tuple(one for one in self.contracts if one.id == contract)
+        types = {one.event_type for one in own}
+        results = tuple(
+            replace(one, violations=tuple(each for each in one.violations if each.event_type in types))
+            for one in self.results
+        )
+        coverage = tuple(one for one in self.coverage if one.event_type in types or one.kind is CoverageKind.STATE)
+        unchecked = tuple(one for one in self.unchecked if one.startswith(f"{contract}: "))
+        return replace(self, contracts=own, results=results, coverage=coverage, unchecked=unchecked)
+
     def as_data(self) -> dict[str, Any]:
         """Return the certification as JSON data, from which its digest is made."""
         return {
@@ -189,6 +201,30 @@ class Certification:
             "coverage": [one.as_data() for one in self.coverage],
             "unchecked": list(self.unchecked),
         }
+
+
+def certification_from(data: Mapping[str, Any]) -> Certification:
+    """Read what `Certification.as_data` returned."""
+    evidence = dict(data["evidence"])
+    for name in ("first_event_at", "last_event_at"):
+        evidence[name] = datetime.fromisoformat(evidence[name]) if evidence[name] else None
+    return Certification(
+        data["publisher"],
+        tuple(CertifiedContract(**one) for one in data["contracts"]),
+        Evidence(**evidence),
+        tuple(
+            CheckResult(
+                CheckId(one["id"]),
+                Outcome(one["outcome"]),
+                tuple(Violations(**{**entry, "severity": Severity(entry["severity"])}) for entry in one["examples"]),
+                one["why"],
+            )
+            for one in data["checks"]
+        ),
+        tuple(Coverage(**{**one, "kind": CoverageKind(one["kind"])}) for one in data["coverage"]),
+        datetime.fromisoformat(data["certified_at"]),
+        tuple(data["unchecked"]),
+    )
 
 
 def check_results(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,16 @@ def find_breaches(contract: Contract, policy: Contract) -> Iterator[Breach]:
             if missing:
                 message = requirement.message or f"the policy rule {requirement.name} requires it"
                 yield Breach(requirement, subject.path, f"{message}: {subject.label} {', '.join(missing)}")
+
+
+def certificate_rules(contract: Contract, policies: Iterable[Contract]) -> Iterator[Requirement]:
+    """Yield the rules of policies that demand a certificate of the publishers of a contract."""
+    subject = Subject(None, "the contract", contract, contract)
+    for policy in policies:
+        for requirement in policy.treaty.require:
+            demands = any("certificate" in alternative for option in requirement.must for alternative in option)
+            if demands and requirement.scope is Scope.CONTRACT and _applies(requirement, subject):
+                yield requirement
 
 
 def _subjects(contract: Contract, scope: Scope) -> Iterator[Subject]:
@@ -221,5 +231,6 @@ _CHECKS: dict[str, Callable[[Subject, Any], str | None]] = {
     "owner": _lacks_owner,
     "sla": _lacks_levels,
     "block": _lacks_block,
+    "certificate": lambda subject, wanted: None,  # demanded of publishers, not of the document
 }
 """What a rule may demand; a policy refuses others when it is read."""

@@ -21,6 +21,7 @@ from treaty.cli.options import (
 
 if TYPE_CHECKING:
     from treaty.cli.certification import Request
+    from treaty.events.certification import Certification
 
 
 def certify(
@@ -93,6 +94,16 @@ def certify(
             show_default=False,
         ),
     ] = None,
+    record: Annotated[
+        bool,
+        typer.Option(
+            "--record/--no-record",
+            help="Issue a certificate in the registry for each contract, if no check failed and there is a registry.",
+        ),
+    ] = True,
+    days: Annotated[
+        int, typer.Option("--days", min=1, max=730, metavar="N", help="How long certificates are valid.")
+    ] = 90,
     now: Annotated[
         str | None,
         typer.Option(
@@ -123,7 +134,7 @@ def certify(
     _check_options(publishers, name or [], compare, report)
     settings = load_settings(config)
     with requires_extra("spark"):
-        from treaty.cli.certification import Request, event_contracts
+        from treaty.cli.certification import Request, event_contracts, record_certificates
         from treaty.cli.data_tests import parse_pairs
         from treaty.cli.publishers import Limits
         from treaty.cli.spark_session import spark_options
@@ -131,9 +142,13 @@ def certify(
     spark = spark_options(settings.spark(), master, remote)
     variables = parse_pairs(security, "--security")
     request = Request(contracts, Limits(max_events, seconds), spark, type_field, live, parse_time(now), variables)
-    passed = (
-        _compare(publishers, name, request, report, output) if compare else _certify(publishers, name, request, output)
-    )
+    if compare:
+        passed = _compare(publishers, name, request, report, output)
+    else:
+        found = _certify(publishers, name, request, output)
+        passed = found.passed
+        if passed and record:
+            record_certificates(found, days, registry, token_file, settings)
     if not passed:
         raise typer.Exit(ExitCode.FINDINGS)
 
@@ -149,13 +164,13 @@ def _check_options(publishers: list[str], names: list[str], compare: bool, repor
         raise typer.BadParameter("it needs --compare", param_hint="--report")
 
 
-def _certify(publishers: list[str], names: list[str] | None, request: Request, output: AnswerFormat) -> bool:
+def _certify(publishers: list[str], names: list[str] | None, request: Request, output: AnswerFormat) -> Certification:
     from treaty.cli.certification import certify_publisher
     from treaty.cli.render.certification import print_certification
 
     found = certify_publisher(publishers[0], names[0] if names else None, request)
     print_certification(found, output)
-    return found.passed
+    return found
 
 
 def _compare(

@@ -96,7 +96,9 @@ def show(
         from treaty.cli.render.output import print_data
 
         page = registry.consumers.subscriptions(contract=document.contract)
-        view = ContractView(document, registry.lines(document.contract), page.items)
+        line = f"{document.contract}@{document.version.partition('.')[0]}"
+        certificates = registry.certificates.list(line=line, limit=_MAX_CERTIFICATES).items
+        view = ContractView(document, registry.lines(document.contract), page.items, certificates)
     if call.is_json:
         print_data(view.as_data())
         return
@@ -150,6 +152,7 @@ def _find(registry: AnyRegistry, name: str, version: str | None) -> DocumentAnsw
     return registry.get(contract, released.current)
 
 
+_MAX_CERTIFICATES = 10
 _RELEASED = ("active", "deprecated", "sunset")
 
 

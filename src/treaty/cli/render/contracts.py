@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
+from treaty.cli.render.certificates import render_certificates
 from treaty.cli.render.console import text
 from treaty.cli.render.consumers import render_contract_consumers
 from treaty.cli.render.plain_text import pluralize
@@ -15,6 +16,7 @@ from treaty.cli.render.tables import facts, format_date, format_time, listing, s
 from treaty.contracts import Contract, Field, FieldPath, contract_from
 from treaty.contracts.values import abbreviate
 from treaty.registry.model import (
+    CertificateAnswer,
     ContractAnswer,
     DocumentAnswer,
     EffectiveAnswer,
@@ -29,17 +31,19 @@ MAX_FIELDS = 500
 
 @dataclass(frozen=True)
 class ContractView:
-    """One version with its lines and subscriptions."""
+    """One version with its lines, subscriptions and the newest certificates of publishers."""
 
     version: DocumentAnswer
     lines: list[LineAnswer]
     subscriptions: list[SubscriptionAnswer]
+    certificates: list[CertificateAnswer]
 
     def as_data(self) -> dict[str, Any]:
         """Return the view as plain data."""
         return self.version.model_dump(mode="json") | {
             "lines": [line.model_dump(mode="json") for line in self.lines],
             "subscriptions": [subscription.model_dump(mode="json") for subscription in self.subscriptions],
+            "certificates": [certificate.model_dump(mode="json") for certificate in self.certificates],
         }
 
 
@@ -140,6 +144,9 @@ def render_contract_view(console: Console, view: ContractView) -> None:
     if view.subscriptions:
         console.print()
         render_contract_consumers(console, view.subscriptions, version.contract)
+    if view.certificates:
+        console.print()
+        render_certificates(console, view.certificates)
     _render_fields(console, contract)
 
 

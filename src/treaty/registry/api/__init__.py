@@ -5,6 +5,7 @@ to request the following one. Errors are those of `treaty.errors`.
 """
 
 from treaty.registry.api.access import AccessApi
+from treaty.registry.api.certificates import CertificatesApi
 from treaty.registry.api.consumers import ConsumersApi
 from treaty.registry.api.cutovers import CutoversApi
 from treaty.registry.api.dependency_map import DependencyMapApi
@@ -21,6 +22,7 @@ from treaty.registry.api.registry import RegistryApi
 __all__ = [
     "DriftApi",
     "AccessApi",
+    "CertificatesApi",
     "ConsumersApi",
     "CutoversApi",
     "DependencyMapApi",

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Protocol, Self
 
 from treaty.registry.api.access import AccessApi
+from treaty.registry.api.certificates import CertificatesApi
 from treaty.registry.api.consumers import ConsumersApi
 from treaty.registry.api.cutovers import CutoversApi
 from treaty.registry.api.dependency_map import DependencyMapApi
@@ -53,6 +54,7 @@ class RegistryApi(Protocol):
     notices: NoticesApi
     parallel_runs: ParallelRunsApi
     drift: DriftApi
+    certificates: CertificatesApi
     access: AccessApi
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from treaty.errors import Refused
 from treaty.registry.api import RegistryApi
 from treaty.registry.client.access import Access
+from treaty.registry.client.certificates import Certificates
 from treaty.registry.client.consumers import Consumers
 from treaty.registry.client.cutovers import Cutovers
 from treaty.registry.client.dependency_map import DependencyMap
@@ -87,6 +88,7 @@ class RegistryClient(RegistryApi):
         self.cutovers = Cutovers(wire)
         self.parallel_runs = ParallelRuns(wire)
         self.drift = Drift(wire)
+        self.certificates = Certificates(wire)
         self.access = Access(wire)
 
     def __repr__(self) -> str:

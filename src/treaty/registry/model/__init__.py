@@ -1,5 +1,6 @@
 """The values that a registry returns, locally, over HTTP and on the command line."""
 
+from treaty.registry.model.certificate_answers import CertificateAnswer
 from treaty.registry.model.consumer_answers import (
     AffectedAnswer,
     BoardAnswer,
@@ -96,6 +97,7 @@ __all__ = [
     "AccessReport",
     "DriftFindingAnswer",
     "DriftReportAnswer",
+    "CertificateAnswer",
     "FindingAnswer",
     "ParallelRunAnswer",
     "ConsumerProfileAnswer",

@@ -65,6 +65,11 @@ def read_checkpoints(rules: CheckpointRules | None) -> tuple[list[Head], list[Br
     return heads, broken
 
 
+def sign(key: str, digest: str) -> str:
+    """Return the signature of the digest of a certificate, with the key of checkpoints."""
+    return _signature(key, "certificate", digest)
+
+
 def _signature(key: str, *values: Any) -> str:
     return hmac.new(key.encode(), canonical_json(list(values)), hashlib.sha256).hexdigest()
 

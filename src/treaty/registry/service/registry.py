@@ -38,6 +38,7 @@ from treaty.registry.rules import RegistryRules
 from treaty.registry.service import judgement, lifecycle, policies, registration, retirement, ticks
 from treaty.registry.service.access_tokens import Access
 from treaty.registry.service.calendar import upcoming
+from treaty.registry.service.certificates import Certificates
 from treaty.registry.service.channel_secrets import encrypt_plain_channels, open_box
 from treaty.registry.service.consumers import Consumers
 from treaty.registry.service.context import EVERYTHING, Context
@@ -80,6 +81,7 @@ class Registry(RegistryApi):
         self.notices = Notices(context)
         self.parallel_runs = ParallelRuns(context)
         self.drift = Drift(context)
+        self.certificates = Certificates(context)
         self.access = Access(context)
 
     @classmethod

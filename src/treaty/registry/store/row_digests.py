@@ -99,6 +99,7 @@ COVERED = (
         tuple(column.name for column in tables.incidents.columns if column.name not in _NEWEST_EVIDENCE),
     ),
     _part(tables.consumer_profiles, "profile of consumer"),
+    _part(tables.certificates, "certificate"),
     _part(tables.finding_dispositions, "disposition of finding"),
     _part(tables.legacy_feeds, "legacy feed"),
     _part(tables.cutover_steps, "step of cut-over"),

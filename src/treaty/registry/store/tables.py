@@ -572,6 +572,28 @@ finding_dispositions = Table(
 )
 """What was decided about a finding; it holds as long as later runs find the same pattern."""
 
+certificates = Table(
+    "certificates",
+    METADATA,
+    Column("id", String(16), primary_key=True),
+    Column("publisher", Name, nullable=False),
+    Column("contract", Name, nullable=False),
+    Column("major", BigInteger, nullable=False),  # of the line
+    Column("version", Text, nullable=False),
+    Column("event_type", Text, nullable=False),
+    Column("report", JSON, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("signature", String(64)),  # null if no key of audit checkpoints is set
+    Column("issued_at", Moment, nullable=False),
+    Column("issued_by", ActorId, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Column("revoked_at", Moment),
+    Column("revoked_by", ActorId),
+    Column("revoked_reason", Text),
+    Index("ix_certificates_contract", "contract", "major", "issued_at"),
+)
+"""That publishers keep to contracts, with the evidence; changed only when one is revoked."""
+
 legacy_feeds = Table(
     "legacy_feeds",
     METADATA,

@@ -3,6 +3,7 @@
 from treaty.server.routes import (
     access,
     activity,
+    certificates,
     consumers,
     contracts,
     cutovers,
@@ -38,6 +39,7 @@ ROUTES: tuple[Routes, ...] = (
     measures.routes,
     incidents.routes,
     parallel_runs.routes,
+    certificates.routes,
     cutovers.routes,
     drift.routes,
     access.routes,
