@@ -13,6 +13,7 @@ from treaty.consumers.dependencies import FieldMapping, MadeFrom
 from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import Line
 from treaty.errors import Refused
+from treaty.events.drift import Profile
 from treaty.legacy.differences import ComparisonResult, DifferenceClass, Example, Finding, TotalEffect
 from treaty.observability.evidence import REFUSED, BrokenRule, refusal_details
 from treaty.observability.measures import Measure
@@ -95,10 +96,40 @@ def open_retailer(path: Path) -> Registry:
     registry.deprecate_line(f"{FINANCE}@1", deprecation_uri="https://contracts.example.com/guides/finance-2")
     _compare_legacy_revenue(registry, clock)
     clock.now = NOW
+    _profile_orders(registry)
     _measure(registry)
     _trace(registry)
     _observe_reads(registry)
     return registry
+
+
+def _profile_orders(registry: Registry) -> None:
+    """Record two weeks of profiles: one default that is explained, and amounts in cents in the newest run."""
+    line = f"{PLACED}@1"
+    for day in range(15):
+        began = NOW - timedelta(days=15 - day)
+        stores = {-1: 6_000, 116: 4_000} if day < 13 else {-1: 100, 116: 4_000, 117: 5_900}
+        amounts = {25: 2_500, 26: 4_500, 27: 3_000} if day < 14 else {33: 2_500, 34: 4_500, 35: 3_000}
+        taken = Profile(
+            version="1.2.0",
+            run=100 + day,
+            at=began,
+            events=10_000,
+            received=10_000,
+            event_time="order_placed_at",
+            first=began - timedelta(hours=24),
+            last=began,
+            histograms={"field:store_number": stores, "field:order_total.gross_amount": amounts},
+        )
+        report = registry.drift.record(line, taken)
+        if day == 13:
+            registry.drift.explain(
+                line,
+                report.findings[0].fingerprint,
+                owner="Order Capture",
+                reason="orders of the web shop name the store that ships them while the warehouse moves",
+                until=(NOW + timedelta(days=30)).date(),
+            )
 
 
 def _compare_legacy_revenue(registry: Registry, clock: Clock) -> None:

@@ -537,6 +537,8 @@ PAGES = [
     ),
     Asked("POST /catalog/act/approve", OWNERS, form=lambda _: PROPOSAL),
     Asked("POST /catalog/act/decline", OWNERS, form=lambda _: PROPOSAL),
+    Asked("GET /catalog/drift", EVERYBODY),
+    Asked("GET /catalog/drift/{key}/{fingerprint}", EVERYBODY, at="/catalog/drift/{c}@1/{drift}"),
     Asked("GET /catalog/check", EVERYBODY),
     Asked("POST /catalog/check", EVERYBODY, form=lambda contract: {"document": json.dumps(next_version(contract))}),
     Asked("GET /catalog/sign-in", EVERYBODY),

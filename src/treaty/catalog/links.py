@@ -166,6 +166,17 @@ def incident(number: int) -> Link:
     return Link(("incidents", str(number)))
 
 
+def drift(contract: str | None = None, cursor: str | None = None) -> Link:
+    """Link to the findings of drift of meaning."""
+    query = {"contract": contract, "cursor": cursor}
+    return Link(("drift", "index"), tuple((name, value) for name, value in query.items() if value))
+
+
+def drift_finding(line: str, fingerprint: str) -> Link:
+    """Link to one finding of drift of meaning."""
+    return Link(("drift", encode_name(line), fingerprint))
+
+
 def exceptions(**query: str | None) -> Link:
     """Link to the exceptions of the project whose data the server shows. Live pages only."""
     return Link(("exceptions",), tuple((name, value) for name, value in query.items() if value))

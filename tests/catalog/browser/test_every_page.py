@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.catalog.browser.conftest import Visit
-from tests.catalog.retail_registry import CAPTURE, FINANCE, LEGACY, TIMELINE
+from tests.catalog.retail_registry import CAPTURE, FINANCE, LEGACY, PLACED, TIMELINE
 from treaty.catalog import links
 from treaty.catalog.links import Link, LiveUrls, file_path
 from treaty.registry.service import Registry
@@ -26,6 +26,14 @@ def _open_incident(registry: Registry) -> Link:
 
 def _closed_incident(registry: Registry) -> Link:
     return links.incident(registry.incidents.list(state="closed").items[0].id)
+
+
+def _drift(state: str) -> Callable[[Registry], Link]:
+    def find(registry: Registry) -> Link:
+        found = next(one for one in registry.drift.findings().items if one.state == state)
+        return links.drift_finding(found.line, found.fingerprint)
+
+    return find
 
 
 BOTH: dict[str, Link | Callable[[Registry], Link]] = {
@@ -44,6 +52,10 @@ BOTH: dict[str, Link | Callable[[Registry], Link]] = {
     "dependency map": links.dependency_map(),
     "legacy feeds": links.legacy_feeds(),
     "legacy feed": links.legacy_feed(LEGACY),
+    "drift of meaning": links.drift(),
+    "drift finding": _drift("open"),
+    "explained drift": _drift("explained"),
+    "contract with drift": links.contract(PLACED),
     "changes": links.changes(),
     "migration": _the_migration,
     "health": links.health(),

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from treaty.catalog.pages.changes import static_changes_page
 from treaty.catalog.pages.contract import contract_pages
 from treaty.catalog.pages.dependency_map import dependency_map_page
+from treaty.catalog.pages.drift import drift_finding_page, drift_page, finding_keys
 from treaty.catalog.pages.graph import around_page, graph_names, static_graph_pages
 from treaty.catalog.pages.health import health_page
 from treaty.catalog.pages.incidents import incident_numbers, incident_page, incidents_page
@@ -82,6 +83,7 @@ def _overview_pages(inputs: PageInputs, _: str) -> Iterator[Page]:
     yield static_changes_page(inputs.source, inputs.now.date())
     yield health_page(inputs.source, now=inputs.now)
     yield incidents_page(inputs.source, limit=MAX_PAGE_SIZE)
+    yield drift_page(inputs.source, limit=MAX_PAGE_SIZE)
     yield legacy_feeds_page(inputs.source, limit=MAX_PAGE_SIZE)
     yield teams_page(inputs.source, limit=MAX_PAGE_SIZE)
 
@@ -102,6 +104,12 @@ PAGE_GROUPS: tuple[PageGroup, ...] = (
         Renewal.ALWAYS,
         _incidents,
         lambda inputs, key: (incident_page(inputs.source, int(key), inputs.now),),
+    ),
+    PageGroup(
+        "drift finding",
+        Renewal.ALWAYS,
+        lambda inputs: (" ".join(key) for key in finding_keys(inputs.source)),
+        lambda inputs, key: (drift_finding_page(inputs.source, *key.rsplit(" ", 1)),),
     ),
     PageGroup(
         "legacy feed",

@@ -155,7 +155,7 @@ class _Detector:
             (metric.name,),
             message,
             comparison.moved,
-            len(self._reference.profiles),
+            sum(metric.name in one.histograms for one in self._reference.profiles),
             sum(comparison.before.values()),
             sum(comparison.now.values()),
             evidence=_bars(comparison, label, _order_of(metric)),
@@ -256,7 +256,7 @@ class _Detector:
         if now <= (1 - _MIN_LOST_NULLS) * before and taken is not None:
             message = (
                 f"{path} has no value in {_percent(now)} of the events where it was {_percent(before)}; "
-                f"{label(taken)} is now in {_percent(full.share_now(taken))}, before in "
+                f"{_percent(full.share_now(taken))} now have {label(taken)}, where it was "
                 f"{_percent(full.share_before(taken))}"
             )
             return self._found(DriftKind.DEFAULT, metric, full, message, label)

@@ -44,7 +44,7 @@ class DriftFindingAnswer(Answer):
         default=None, description="The listed value, or the rule, that it is about.", examples=["CAPACITY"]
     )
     message: str = Field(
-        examples=["capacity has no value in 0 % of the events where it was 10.2 %; 0 is now in 10.3 %, before in 0 %"]
+        examples=["capacity has no value in 0 % of the events where it was 10.2 %; 10.3 % now have 0, where it was 0 %"]
     )
     meaning: str = Field(description="What the kind means.", examples=["a default replaces missing values"])
     state: DriftState = Field(

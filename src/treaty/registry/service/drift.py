@@ -88,7 +88,7 @@ class Drift(DriftApi):
             authorize(context.actor, Action.NOTIFY, Resource("contract", named.contract, owners))
             if detected.is_new:
                 _put_profile(transaction, named, detected, context.actor.name)
-                _put_findings(transaction, named, detected, owners, context.today)
+                _put_findings(transaction, named, detected, owners, context.actor.name, context.today)
             listed = _answers(transaction.connection, [*store.findings_of(transaction.connection, named).values()])
             shown = {one.fingerprint for one in detected.findings}
             return DriftReportAnswer(
@@ -279,7 +279,7 @@ def _put_profile(transaction: Transaction, line: Line, detected: _Detected, acto
 
 
 def _put_findings(
-    transaction: Transaction, line: Line, detected: _Detected, owners: frozenset[str], today: date
+    transaction: Transaction, line: Line, detected: _Detected, owners: frozenset[str], actor: str, today: date
 ) -> None:
     """Store what the profile shows, and that earlier findings ended; notify of those that are to be answered."""
     connection, profile = transaction.connection, detected.profile
@@ -310,6 +310,10 @@ def _put_findings(
         is_judged = any(metric in detected.compared for metric in earlier.finding["metrics"])
         if earlier.is_present and earlier.fingerprint not in shown and is_judged and earlier.version == profile.version:
             store.put_finding(transaction, _ended(earlier))
+    if opened:
+        listed = [one.fingerprint for one in opened]
+        details = {"run": profile.run, "findings": listed, "first": opened[0].message[:_MAX_TEXT]}
+        transaction.record(actor, "drift.find", str(line), details=details)
     _notify(transaction, line, opened, owners)
 
 

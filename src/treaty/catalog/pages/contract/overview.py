@@ -30,11 +30,12 @@ from treaty.contracts.blocks import Deprecation, Exclusion, IntendedConsumer
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
 from treaty.contracts.values import EMPTY, abbreviate
-from treaty.registry.model import DocumentAnswer, EffectiveAnswer, VersionAnswer
+from treaty.registry.model import DocumentAnswer, DriftFindingAnswer, EffectiveAnswer, VersionAnswer
 
 ASSETS = ("contract.css", "contract.js")
 _EXTRA_ASSETS = ("graph.css", "graph.js", "health.css", "incidents.css")
 _MAX_INCIDENTS = 10
+_MAX_DRIFT = 20
 
 
 def contract_page(
@@ -82,11 +83,18 @@ def contract_page(
             "kept_levels": data.health.service_levels if number is None else (),
             "window_days": data.health.window_days,
             "incidents": source.incidents.list(contract=name, limit=_MAX_INCIDENTS).items if number is None else (),
+            "drift": _open_drift(source, name) if number is None else (),
             "history": run_history(source, name) if number is None else RunHistory((), 0, 0),
             **_schema(source, data, version),
         },
         assets=(*ASSETS, *_EXTRA_ASSETS),
     )
+
+
+def _open_drift(source: Source, name: str) -> tuple[DriftFindingAnswer, ...]:
+    """Return findings of drift of meaning that nobody answered."""
+    found = source.drift.findings(contract=name, limit=_MAX_DRIFT).items
+    return tuple(finding for finding in found if finding.state == "open")
 
 
 def _is_change_feed(source: Source, version: DocumentAnswer) -> bool:
