@@ -6,6 +6,7 @@ import sys
 
 from benchmarks import (
     catalog,
+    certify,
     check,
     codecs,
     cold_start,
@@ -37,6 +38,7 @@ BENCHMARKS = {
     "serving": serving.run,
     "meaning_drift": meaning_drift.run,
     "codecs": codecs.run,
+    "certify": certify.run,
     "latency": latency.run,
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -10,6 +11,7 @@ from pyspark.sql import functions as F
 from treaty.contracts.model import Contract
 from treaty.pipeline.layers.events import event_table as of_events
 from treaty.pipeline.layers.keys import join_by_key
+from treaty.pipeline.layers.products.key_histories import set_apart
 from treaty.pipeline.layers.products.late_events import SourceEvents, count_deliveries, latest_rows
 from treaty.pipeline.layers.products.product_table import (
     COUNTS,
@@ -57,6 +59,7 @@ def build_product(
         for name in product.sources
         if (columns := _key_in(inputs[name], (keys or {}).get(name, key)))
     ]
+    rows = set_apart(rows, [replace(one, events=inputs[one.name]) for one in events], key)
     if len(events) < len(product.sources):
         return rows.select("*", *[F.lit(None).cast("bigint").alias(name) for name in COUNTS])
     return join_by_key(rows, count_deliveries(events, key), key)
