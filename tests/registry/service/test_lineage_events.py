@@ -146,6 +146,26 @@ def test_subscriber_is_seen_reading_and_its_other_fields_are_named(registry: Any
     ]
 
 
+def test_declared_fields_that_are_not_read_for_90_days_are_named(registry: AnyRegistry, clock: Clock) -> None:
+    registry.register(served_orders())
+    registry.consumers.subscribe(
+        "dashboard", "orders@1", fields=["plan", "ltv"], consumer_class="operational_reporting"
+    )
+
+    def read_again(run: int) -> list[str]:
+        registry.lineage.record([event("dashboard", run=run, at=clock.now, a="plan")])
+        (reads,) = registry.lineage.usage().items
+        return reads.unread_fields
+
+    registry.lineage.record([event("dashboard", at=clock.now, a="ltv")])
+    at_first = read_again(2)
+    clock.now += timedelta(days=60)
+    after_two_months = read_again(3)
+    clock.now += timedelta(days=40)
+
+    assert (at_first, after_two_months, read_again(4)) == ([], [], ["ltv"])
+
+
 def test_graph_and_impact_mark_who_reads_without_a_subscription(registry: AnyRegistry) -> None:
     registry.register(served_orders())
     registry.consumers.subscribe("report", "orders@1", fields=["plan"], consumer_class="operational_reporting")

@@ -126,6 +126,7 @@ def render_usage(console: Console, usages: Sequence[UsageAnswer]) -> None:
         rows = [
             ("reads", text(", ".join(usage.fields)) if usage.fields else text("fields not known", style="warning")),
             ("undeclared", text(", ".join(usage.undeclared_fields), style="warning")),
+            ("declared, not read", text(", ".join(usage.unread_fields), style="warning")),
             ("seen", text(f"{usage.first_seen:%Y-%m-%d} to {usage.last_seen:%Y-%m-%d}")),
             ("job", text(" · ".join(part for part in (usage.job, usage.team) if part))),
         ]

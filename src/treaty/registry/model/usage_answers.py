@@ -124,6 +124,12 @@ class UsageAnswer(Answer):
     undeclared_fields: list[str] = Field(
         default=[], description="Those of them that its subscription does not name.", examples=[["plan"]]
     )
+    unread_fields: list[str] = Field(
+        default=[],
+        description="The fields that its subscription names and that it was not seen reading for as long as the "
+        "registry's setting says, although it reads others.",
+        examples=[["signup_date"]],
+    )
     job: str = Field(examples=["airflow/ltv_dashboard.load"])
     team: str | None = Field(default=None, examples=["analytics"])
     run: str | None = Field(

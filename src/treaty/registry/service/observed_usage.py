@@ -96,6 +96,7 @@ def usage_answer(connection: Connection, reads: ObservedReads, usage: Usage, sin
         usage=usage.state,
         fields=list(fields),
         undeclared_fields=undeclared,
+        unread_fields=_unread_fields(row, reads, since),
         job=reads.job,
         team=reads.team,
         run=reads.run,
@@ -103,3 +104,18 @@ def usage_answer(connection: Connection, reads: ObservedReads, usage: Usage, sin
         last_seen=reads.last_seen,
         reported_by=reads.reported_by,
     )
+
+
+def _unread_fields(row: Subscribed | None, reads: ObservedReads, since: date) -> list[str]:
+    """Return the declared fields of a consumer that was not seen reading them, although it reads others.
+
+    Nothing is said of a subscription that is newer than the window, or if no event named fields.
+    """
+    fields = parse_fields(reads.fields_since(since))
+    if row is None or not row.active or row.since.date() >= since or not fields:
+        return []
+    return [
+        str(declared)
+        for declared in row.subscription.fields
+        if not any(declared.covers(path) or path.covers(declared) for path in fields)
+    ]

@@ -34,6 +34,8 @@ class UsedField:
     anchor: str | None
     is_undeclared: bool = False
     """Whether it was seen, but is not part of the subscription."""
+    is_unread: bool = False
+    """Whether it is part of the subscription, but was not seen being read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,8 @@ def _command(line: str, field: str | None) -> str:
 
 
 def _consumer(subscription: SubscriptionAnswer, observation: Observation | None, known: dict[str, None]) -> ConsumerRow:
-    fields = tuple(UsedField(path, _anchor(path, known)) for path in subscription.fields)
+    unread = observation.reads.unread_fields if observation is not None and observation.reads is not None else ()
+    fields = tuple(UsedField(path, _anchor(path, known), is_unread=path in unread) for path in subscription.fields)
     try:
         kind = ConsumerClass(subscription.consumer_class)
     except ValueError:  # a class that only a newer registry knows
