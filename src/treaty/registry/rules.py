@@ -71,6 +71,7 @@ class Retention:
     measures: timedelta = timedelta(days=400)  # a year to compare with, and some weeks
     activity: timedelta = timedelta(days=3_650)  # what is older stays in the audit log
     lineage_events: timedelta = timedelta(days=30)  # so long, an event that is sent again counts once
+    accesses: timedelta = timedelta(days=400)  # at least 30 days: the database refuses to delete newer ones
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,7 @@ class Settings:
                 timedelta(days=self.parts.retention.measures_days),
                 timedelta(days=self.parts.retention.activity_days),
                 timedelta(days=self.parts.retention.lineage_days),
+                timedelta(days=self.parts.retention.accesses_days),
             ),
             usage_window=timedelta(days=self.parts.consumers.observed_days),
             observability=ObservabilityRules(

@@ -221,6 +221,9 @@ class Retention:
         integer(1, 36_500),
         "Days for which received lineage events are kept, so that each counts once. Default: 30.",
     )
+    accesses_days: int = setting(
+        400, integer(31, 36_500), "Days for which accesses to published rows are kept in their log. Default: 400."
+    )
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,14 @@ from sqlalchemy import text
 
 from tests.registry.backends import RULES, START, Backend, Clock
 from tests.registry.offers import orders
+from treaty.contracts.versions import Line
 from treaty.errors import NotAllowed, Unavailable
 from treaty.observability.measures import Measure
 from treaty.registry.model import RetentionAnswer
 from treaty.registry.rules import Retention
+from treaty.registry.service.lineage_events import record_accesses
 from treaty.registry.service.retention import count_expired, delete_expired
+from treaty.registry.store.data_accesses import DataAccess
 from treaty.schema_registry.subjects import Subject
 from treaty.schema_registry.usage import UsageRecorder
 
@@ -133,6 +136,45 @@ def test_measures_are_deleted_after_their_time(month: Backend, clock: Clock) -> 
     assert delete_expired(month.local.context, batch=4).measures == 6
     assert month.rows("SELECT count(*) FROM measures")[0][0] == 4
     assert len(month.local.measures.current(contract="orders").items) == 2
+
+
+def test_accesses_are_deleted_after_their_time_and_the_audit_log_says_so(
+    open_backend: Callable[..., Backend], clock: Clock
+) -> None:
+    backend = open_backend(replace(RULES, retention=Retention(accesses=timedelta(days=60))))
+    backend.local.register(orders())
+    for day in range(5):
+        clock.now = START + timedelta(days=day)
+        record_accesses(
+            backend.local.context, [DataAccess(clock.now, "ann", "report", Line("orders", 1), "served")] * 2
+        )
+    clock.now = START + timedelta(days=63)
+    assert count_expired(backend.local.context).accesses == 0  # the last 30 days of a log that is not written any more
+    newest = DataAccess(clock.now, "ann", "report", Line("orders", 1), "served")
+    record_accesses(backend.local.context, [newest])
+
+    assert count_expired(backend.local.context).accesses == 6
+    assert delete_expired(backend.local.context, batch=4).accesses == 6
+    assert backend.rows("SELECT count(*) FROM data_accesses") == [(5,)]
+    deleted = [one.details for one in backend.local.access.audit().items if one.action == "accesses.delete"]
+    assert [one["accesses"] for one in deleted] == [2, 4]
+    assert backend.local.access.verify_audit().whole
+
+
+def test_the_database_refuses_to_delete_accesses_of_the_last_30_days(month: Backend, clock: Clock) -> None:
+    for day in (0, 30, 31):
+        at = START + timedelta(days=day)
+        record_accesses(month.local.context, [DataAccess(at, "ann", f"day {day}", Line("orders", 1), "served")])
+
+    def delete(consumer: str) -> None:
+        statement = text("DELETE FROM data_accesses WHERE consumer = :consumer")
+        month.database.change(lambda connection: connection.execute(statement, {"consumer": consumer}))
+
+    with pytest.raises(Unavailable, match=r"data_accesses_are_kept|append-only"):
+        delete("day 30")
+    delete("day 0")
+
+    assert month.rows("SELECT consumer FROM data_accesses ORDER BY seq") == [("day 30",), ("day 31",)]
 
 
 def test_uses_of_schemas_are_deleted_with_the_measures(month: Backend, clock: Clock) -> None:

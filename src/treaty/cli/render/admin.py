@@ -106,6 +106,7 @@ def describe_retention(answer: RetentionAnswer) -> str | None:
             if answer.schema_uses
             else []
         ),
+        *([pluralize(answer.accesses, "access", "accesses")] if answer.accesses else []),
     ]
     if not any(answer.model_dump(exclude={"dry_run", "deliveries"}).values()):
         return None

@@ -300,6 +300,7 @@ class RetentionAnswer(Answer):
     lineage_events: int = Field(default=0, examples=[2_000])
     evidence: int = Field(default=0, description="Closed incidents without their evidence now.", examples=[3])
     schema_uses: int = Field(default=0, description="Counts of clients of the schema registry.", examples=[700])
+    accesses: int = Field(default=0, description="Entries of the log of accesses to rows.", examples=[90_000])
 
 
 class ChannelAnswer(Answer):

@@ -1,4 +1,4 @@
-"""Retention: deletes delivered notices, measures, events, uses of schemas and replaced secrets after their time.
+"""Retention: deletes notices, measures, events, accesses, uses of schemas and replaced secrets after their time.
 
 The audit log, versions and everything else in the history are never deleted.
 """
@@ -6,7 +6,7 @@ The audit log, versions and everything else in the history are never deleted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 
 from treaty.registry.access.actors import CALENDAR
@@ -24,18 +24,19 @@ BATCH = 1_000
 def count_expired(context: Context) -> RetentionAnswer:
     """Count what `delete_expired` would delete now."""
     authorize(context.actor, Action.TICK, EVERYTHING)
-    notices_before, measures_before, events_before = _limits(context)
+    limits = _limits(context)
     with context.database.read() as connection:
-        notices, deliveries = expired_rows.count_notices(connection, notices_before)
+        notices, deliveries = expired_rows.count_notices(connection, limits.notices)
         return RetentionAnswer(
             dry_run=True,
             notices=notices,
             deliveries=deliveries,
-            measures=expired_rows.count_measures(connection, measures_before),
+            measures=expired_rows.count_measures(connection, limits.measures),
             secrets=count_ended_rotations(connection, context.now),
-            lineage_events=expired_rows.count_lineage_events(connection, events_before),
-            evidence=expired_rows.count_evidence(connection, measures_before),
-            schema_uses=expired_rows.count_schema_usage(connection, measures_before),
+            lineage_events=expired_rows.count_lineage_events(connection, limits.events),
+            evidence=expired_rows.count_evidence(connection, limits.measures),
+            schema_uses=expired_rows.count_schema_usage(connection, limits.measures),
+            accesses=expired_rows.count_accesses(connection, limits.accesses),
         )
 
 
@@ -43,19 +44,25 @@ def delete_expired(context: Context, batch: int = BATCH) -> RetentionAnswer:
     """Delete what has expired, in transactions of a limited size; deleted notices are recorded in the audit log."""
     context = replace(context, asked_at=None)  # by the clock, whatever time is shown
     expected = count_expired(context)
-    notices_before, measures_before, events_before = _limits(context)
+    limits = _limits(context)
     notices = deliveries = secrets = 0
     while notices < expected.notices:
-        some = context.database.write(lambda transaction: _delete_notices(transaction, notices_before, batch))
+        some = context.database.write(lambda transaction: _delete_notices(transaction, limits.notices, batch))
         if not some[0]:
             break
         notices, deliveries = notices + some[0], deliveries + some[1]
-    measures = _delete_in_batches(context, expected.measures, expired_rows.delete_measures, measures_before, batch)
+    measures = _delete_in_batches(context, expected.measures, expired_rows.delete_measures, limits.measures, batch)
     events = _delete_in_batches(
-        context, expected.lineage_events, expired_rows.delete_lineage_events, events_before, batch
+        context, expected.lineage_events, expired_rows.delete_lineage_events, limits.events, batch
     )
-    evidence = _delete_in_batches(context, expected.evidence, expired_rows.delete_evidence, measures_before, batch)
-    uses = _delete_in_batches(context, expected.schema_uses, expired_rows.delete_schema_usage, measures_before, batch)
+    evidence = _delete_in_batches(context, expected.evidence, expired_rows.delete_evidence, limits.measures, batch)
+    uses = _delete_in_batches(context, expected.schema_uses, expired_rows.delete_schema_usage, limits.measures, batch)
+    accesses = 0
+    while accesses < expected.accesses:
+        count = context.database.write(lambda transaction: _delete_accesses(transaction, limits.accesses, batch))
+        if not count:
+            break
+        accesses += count
     if expected.secrets:
         secrets = context.database.write(end_rotations)
     return RetentionAnswer(
@@ -67,6 +74,7 @@ def delete_expired(context: Context, batch: int = BATCH) -> RetentionAnswer:
         lineage_events=events,
         evidence=evidence,
         schema_uses=uses,
+        accesses=accesses,
     )
 
 
@@ -87,11 +95,30 @@ def _delete_in_batches(
     return deleted
 
 
-def _limits(context: Context) -> tuple[datetime, datetime, datetime]:
-    """Return the times before which notices, measures and lineage events are deleted: midnights, so once a day."""
+@dataclass(frozen=True)
+class _Limits:
+    """The times before which rows are deleted: midnights, so that it happens once a day."""
+
+    notices: datetime
+    measures: datetime
+    events: datetime
+    accesses: datetime
+
+
+def _limits(context: Context) -> _Limits:
     midnight = datetime.combine(context.today, time(), UTC)
     rules = context.rules.retention
-    return midnight - rules.notices, midnight - rules.measures, midnight - rules.lineage_events
+    return _Limits(
+        midnight - rules.notices, midnight - rules.measures, midnight - rules.lineage_events, midnight - rules.accesses
+    )
+
+
+def _delete_accesses(transaction: Transaction, before: datetime, batch: int) -> int:
+    accesses = transaction.change(lambda connection: expired_rows.delete_accesses(connection, before, batch))
+    if accesses:
+        details = {"accesses": accesses, "before": before.isoformat()}
+        transaction.record(CALENDAR, "accesses.delete", "accesses", details=details)
+    return accesses
 
 
 def _delete_notices(transaction: Transaction, before: datetime, batch: int) -> tuple[int, int]:

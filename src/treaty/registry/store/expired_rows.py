@@ -1,9 +1,9 @@
-"""Rows that are older than they have to be kept: delivered notices, measures, lineage events, uses of schemas."""
+"""Rows that are older than they have to be kept: notices, measures, lineage events, uses of schemas, accesses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -25,6 +25,7 @@ from sqlalchemy import (
 from treaty.registry.store.outbox import State
 from treaty.registry.store.tables import (
     channels,
+    data_accesses,
     deliveries,
     in_batches,
     incidents,
@@ -35,6 +36,8 @@ from treaty.registry.store.tables import (
 )
 
 _N, _D, _M, _E, _I, _U = notices.c, deliveries.c, measures.c, lineage_events.c, incidents.c, schema_usage.c
+_A = data_accesses.c
+KEPT_ACCESSES = timedelta(days=30)
 
 
 def _is_expired(before: datetime) -> ColumnElement[bool]:
@@ -97,6 +100,26 @@ def delete_lineage_events(connection: Connection, before: datetime, limit: int) 
     for some in in_batches(ids):
         connection.execute(delete(lineage_events).where(_E.id.in_(some)))
     return len(ids)
+
+
+def count_accesses(connection: Connection, before: datetime) -> int:
+    """Count the accesses to published rows before a time, without those that the database keeps."""
+    return _count(connection, select(_A.seq).where(_A.at < _deletable_before(connection, before)))
+
+
+def delete_accesses(connection: Connection, before: datetime, limit: int) -> int:
+    """Delete the oldest accesses before a time, and return how many."""
+    expired = select(_A.seq).where(_A.at < _deletable_before(connection, before)).order_by(_A.seq).limit(limit)
+    seqs = connection.execute(expired).scalars().all()
+    for some in in_batches(seqs):
+        connection.execute(delete(data_accesses).where(_A.seq.in_(some)))
+    return len(seqs)
+
+
+def _deletable_before(connection: Connection, before: datetime) -> datetime:
+    """Return a time, or an earlier one: the database keeps the accesses of the 30 days up to the newest one."""
+    newest = connection.execute(select(_A.at).order_by(_A.seq.desc()).limit(1)).scalar_one_or_none()
+    return before if newest is None else min(before, newest - KEPT_ACCESSES)
 
 
 def count_schema_usage(connection: Connection, before: datetime) -> int:

@@ -537,7 +537,7 @@ data_accesses = Table(
     Index("ix_data_accesses_contract", "contract", "seq"),
     Index("ix_data_accesses_consumer", "consumer", "seq"),
 )
-"""Who asked for which published rows, and what was decided; never changed or deleted, and without values of rows."""
+"""Who asked for which published rows, and what was decided; never changed, kept for a time, without values of rows."""
 
 parallel_runs = Table(
     "parallel_runs",
