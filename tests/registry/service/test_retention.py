@@ -157,7 +157,7 @@ def test_accesses_are_deleted_after_their_time_and_the_audit_log_says_so(
     assert delete_expired(backend.local.context, batch=4).accesses == 6
     assert backend.rows("SELECT count(*) FROM data_accesses") == [(5,)]
     deleted = [one.details for one in backend.local.access.audit().items if one.action == "accesses.delete"]
-    assert [one["accesses"] for one in deleted] == [2, 4]
+    assert [one["accesses"] for one in deleted] == [4, 2]
     assert backend.local.access.verify_audit().whole
 
 

@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0029"
-down_revision = "0028"
+revision = "0030"
+down_revision = "0029"
 
 _KEPT = 30 * 86_400 * 1_000_000
 _SINCE = f"(SELECT at FROM data_accesses ORDER BY seq DESC LIMIT 1) - {_KEPT}"  # noqa: S608
