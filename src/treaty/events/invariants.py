@@ -38,8 +38,17 @@ class InvariantRule:
 
 def parse_invariant(stream: Stream, contract: Contract, invariant: Invariant) -> InvariantRule:
     """Return the checked condition of an invariant; refuse what is no condition over `current` and `previous`."""
-    target = RuleTarget(_row_of(stream, contract))
     event_type = contract.treaty.event.type if contract.treaty.event else contract.id
+    rule = _parse(contract, invariant, RuleTarget(_row_of(contract, stream.previous_object)))
+    return InvariantRule(event_type, contract.id, invariant, rule)
+
+
+def check_invariant(contract: Contract, invariant: Invariant) -> None:
+    """Refuse what is no condition, as far as one contract of a stream shows it: `previous` may have any fields."""
+    _parse(contract, invariant, RuleTarget(_row_of(contract, SchemaObject(PREVIOUS))))
+
+
+def _parse(contract: Contract, invariant: Invariant, target: RuleTarget) -> RowCondition:
     try:
         rule = parse_rule(invariant.sql, target)
     except InvalidDocument as error:
@@ -50,7 +59,7 @@ def parse_invariant(stream: Stream, contract: Contract, invariant: Invariant) ->
             f"the invariant {invariant.name} of {contract.id} is no condition on one event; write what must be true, "
             "such as current.capacity >= previous.capacity"
         )
-    return InvariantRule(event_type, contract.id, invariant, rule)
+    return rule
 
 
 def invariant_rules(stream: Stream) -> Iterator[InvariantRule]:
@@ -61,11 +70,11 @@ def invariant_rules(stream: Stream) -> Iterator[InvariantRule]:
             yield parse_invariant(stream, contract, invariant)
 
 
-def _row_of(stream: Stream, contract: Contract) -> SchemaObject:
+def _row_of(contract: Contract, previous: SchemaObject) -> SchemaObject:
     """Return an object with the event itself and the one before it, which may have any type of the stream."""
     own = contract.schema[0].properties if contract.schema else ()
     both = (
         Field(CURRENT, logical_type="object", properties=own),
-        Field(PREVIOUS, logical_type="object", properties=stream.previous_object.properties),
+        Field(PREVIOUS, logical_type="object", properties=previous.properties),
     )
     return SchemaObject("event", properties=both)

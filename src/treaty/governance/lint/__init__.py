@@ -1,6 +1,6 @@
 """Lint: checks whether consumers can understand a contract without asking its producer."""
 
-from treaty.governance.lint import contract_rules, event_rules, field_rules, leak_rules, safety_rules
+from treaty.governance.lint import contract_rules, event_rules, field_rules, leak_rules, lifecycle_rules, safety_rules
 from treaty.governance.lint.linter import (
     LintReport,
     LintSettings,
@@ -17,6 +17,7 @@ CHAPTERS = (
     ("Leaks", leak_rules),
     ("Contracts", contract_rules),
     ("Events", event_rules),
+    ("Life cycles of events", lifecycle_rules),
     ("Safety", safety_rules),
 )
 """The chapters of the reference page, in order."""
