@@ -11,8 +11,13 @@ import pytest
 from tests.cli.conftest import Treaty
 from tests.cli.git_repositories import Repository, made
 from tests.cli.pull_request_repository import REFUSED, V1, V1_ONE_MORE, V2
+from treaty.consumers.subscriptions import ConsumerClass
+from treaty.legacy.consumer_guess import ClassGuess
+from treaty.legacy.scanned_reads import ScannedRead
+from treaty.registry.service import Registry
 
 ORDERS = "contracts/orders.yaml"
+CLOSE = ClassGuess(ConsumerClass.EXTERNAL_REGULATORY, 0.8, "its name contains 'close'")
 LEDGER = ("shop.orders@1", "--class", "operational_reporting", "--field", "gross_total", "--contact", "#ledger")
 
 
@@ -311,3 +316,18 @@ def test_an_id_that_looks_like_a_registered_one_is_an_error(here: Treaty, shop: 
     assert "the id 'shop.Orders' looks like 'shop.orders', which is registered" in result.output
     assert "contract (treaty show shop.orders), or choose another id" in " ".join(result.output.split())
     assert here("check", "--offline").code == 0
+
+
+def test_critical_consumers_that_read_directly_are_named(here: Treaty, shop: Repository) -> None:
+    found = ScannedRead("close", "shop.orders", frozenset({"id"}), "sql", CLOSE)
+    with Registry.open(str(shop.folder / ".treaty" / "registry.db")) as registry:
+        registry.consumers.record_lineage("shop.orders@1", None, layer="product")
+        registry.dependency_map.record_scan("jobs", [found])
+    shop.commit({ORDERS: V1_ONE_MORE})
+
+    one = _checked(here)
+
+    message = "close is external_regulatory, and reads shop.orders@1 directly (scanned), which is a product"
+    assert [(finding["id"], finding["severity"], finding["message"]) for finding in one["registry"]] == [
+        ("consumer_reads_directly", "warning", message)
+    ]

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Treaty, Write
+from treaty.consumers.subscriptions import ConsumerClass
+from treaty.legacy.consumer_guess import ClassGuess
 from treaty.legacy.differences import ComparisonResult
+from treaty.legacy.scanned_reads import ScannedRead
 from treaty.registry.service import Registry
 
 FIELDS = [
@@ -81,6 +84,29 @@ def test_a_consumer_moves_when_the_gate_is_open_and_the_feed_is_retired(treaty: 
     assert retired.code == 0, retired.errors
     assert "Retired" in retired.output
     assert "1 retired" in treaty("cutover", "status").output
+
+
+def test_the_plan_names_critical_consumers_that_read_directly(treaty: Treaty, project: Path) -> None:
+    treaty("cutover", "declare")
+    guess = ClassGuess(ConsumerClass.EXTERNAL_REGULATORY, 0.8, "its name contains 'close'")
+    sources = ("warehouse.revenue", "shop.orders", "elsewhere.raw")
+    with Registry.open(str(project / "registry.db")) as registry:
+        registry.consumers.record_lineage("shop.orders@1", None, layer="product")
+        registry.dependency_map.record_scan(
+            "jobs", [ScannedRead("close", source, frozenset({"day"}), "sql", guess) for source in sources]
+        )
+
+    problems = json.loads(treaty("plan", "--format", "json").output)["problems"]
+
+    reads = [(one["message"], one["hint"]) for one in problems if one["id"] == "consumer_reads_directly"]
+    critical = "close is external_regulatory, and reads"
+    assert sorted(reads) == [
+        (
+            f"{critical} shop.orders@1 directly (scanned), which is a product",
+            "publish what it needs: no publication serves it",
+        ),
+        (f"{critical} warehouse.revenue directly (scanned), which is a legacy feed", "read shop.sale@1 instead"),
+    ]
 
 
 def test_an_approval_is_shown_with_its_author(treaty: Treaty, project: Path) -> None:

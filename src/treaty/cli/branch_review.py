@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from treaty.cli.contract_context import policies_of, readers_of
+from treaty.cli.direct_reads import find_direct_reads
 from treaty.cli.git.base import Base, Fetching, find_base
 from treaty.cli.git.branch import FileFilter, paths_in_repository, read_branch
 from treaty.cli.git.changed_files import State
@@ -180,6 +181,7 @@ def _judged(registry: AnyRegistry, document: Document, mode: str | None, limits:
         findings.insert(0, _taken(contract, impact.required_version))
     if impact.before is None:
         findings[:0] = _objections_to_new_id(registry, document, mode)
+    findings += find_direct_reads(registry, contract.line) if contract.line else []
     return RegistryAnswer(
         impact.before,
         False,

@@ -295,7 +295,25 @@ def live_plan(opened: OpenedProject) -> Plan:
         None if opened.registry is None else consumer_views(opened.registry),
     )
     legacy = tuple(_inspect_legacy_feeds(opened, catalog))
-    return replace(live, problems=(*live.problems, *foreign, *news.problems, *legacy, *opened.contracts.findings))
+    readers = tuple(_direct_reads(opened))
+    problems = (*live.problems, *foreign, *news.problems, *legacy, *opened.contracts.findings, *readers)
+    return replace(live, problems=problems)
+
+
+def _direct_reads(opened: OpenedProject) -> Iterator[Finding]:
+    """Yield the critical consumers that read lines or legacy feeds of the project directly, if there is a registry."""
+    from treaty.cli.direct_reads import find_project_reads
+    from treaty.legacy.cutover import reads_feed
+
+    if opened.registry is None:
+        return
+    names = [name for feed in opened.project.legacy for name in feed.read_names]
+    lines = {str(declared.line) for declared in opened.project}
+    try:
+        with opened.registry() as registry:
+            yield from find_project_reads(registry, lines, lambda source: reads_feed(source, names))
+    except (Unavailable, NotFound):
+        return  # that the registry does not answer is a warning of the contracts already
 
 
 def _inspect_legacy_feeds(opened: OpenedProject, catalog: TableCatalog) -> Iterator[Finding]:
