@@ -10,11 +10,14 @@ from pathlib import Path
 
 from tests.catalog.contract_registry import read_event
 from treaty.consumers.dependencies import FieldMapping, MadeFrom
+from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import Line
 from treaty.errors import Refused
 from treaty.events.drift import Profile
+from treaty.legacy.consumer_guess import ClassGuess
 from treaty.legacy.differences import ComparisonResult, DifferenceClass, Example, Finding, TotalEffect
+from treaty.legacy.scanned_reads import ScannedRead
 from treaty.observability.evidence import REFUSED, BrokenRule, refusal_details
 from treaty.observability.measures import Measure
 from treaty.registry.service import Registry
@@ -100,6 +103,7 @@ def open_retailer(path: Path) -> Registry:
     _measure(registry)
     _trace(registry)
     _observe_reads(registry)
+    _scan_jobs(registry)
     return registry
 
 
@@ -184,6 +188,26 @@ def _compare_legacy_revenue(registry: Registry, clock: Clock) -> None:
             for consumer in ("revenue-dashboard", "group-ledger"):
                 registry.cutovers.acknowledge(LEGACY, consumer)
             registry.cutovers.cut_over(LEGACY, "revenue-dashboard")
+
+
+def _scan_jobs(registry: Registry) -> None:
+    """Record a scan of jobs: a critical consumer reads a product and the legacy feed."""
+    guess = ClassGuess(ConsumerClass.DECISION_AUTOMATION, 0.75, "its name contains 'fraud'")
+    found = [
+        ScannedRead(
+            "fraud-scores",
+            source,
+            frozenset({"order_id", "sales_channel"}),
+            "airflow",
+            guess,
+            "Risk",
+            "1h",
+            "holding orders",
+            ("risk/dags/fraud_scores.py:14",),
+        )
+        for source in (CAPTURE, "warehouse.legacy_revenue")
+    ]
+    registry.dependency_map.record_scan("jobs", found)
 
 
 def _observe_reads(registry: Registry) -> None:

@@ -41,6 +41,19 @@ def test_what_is_declared_scanned_and_observed_becomes_one_entry() -> None:
     assert (entry.evidence, entry.last_read) == (("declared", "scanned", "observed"), date(2026, 3, 2))
 
 
+def test_what_a_scan_found_has_a_confidence_and_what_people_say_has_none() -> None:
+    found = (FoundRead("close", "a.b", frozenset(), GUESS, None, "1d", "closing the books", kind="airflow"),)
+    said = ConsumerProfile("close", latency="8h", decision="monthly close")
+
+    (guessed,) = build_map(MapInputs(found=found))
+    (known,) = build_map(MapInputs(found=found, profiles={"close": said}))
+
+    assert (guessed.latency, guessed.latency_confidence) == ("1d", 0.9)
+    assert (guessed.decision, guessed.decision_confidence) == ("closing the books", 0.6)
+    assert (known.latency, known.latency_confidence) == ("8h", None)
+    assert (known.decision, known.decision_confidence) == ("monthly close", None)
+
+
 def test_columns_are_open_if_one_kind_of_evidence_names_none() -> None:
     (entry,) = build_map(
         MapInputs(

@@ -15,7 +15,7 @@ OWNERS = parse_code_owners("* @acme/data-platform\n/finance/ @acme/group-account
 DAG = '''
 from airflow import DAG
 
-with DAG("finance_close", schedule="0 4 * * *"):
+with DAG("finance_close", schedule="0 4 * * *", description="closing the books"):
     load("""INSERT INTO tmp.step SELECT order_id, net FROM warehouse.legacy_revenue WHERE day = '{{ ds }}'""")
     load(f"SELECT net FROM tmp.step WHERE country = '{country}'")
     rates = spark.table("raw.fx_rates")
@@ -91,6 +91,7 @@ def test_a_dag_is_a_consumer_with_its_schedule_and_the_owner_of_its_file() -> No
         "1d",
         ("finance/dags/close.py:5",),
     )
+    assert {one.decision for one in result.reads} == {"closing the books"}
     assert (read.guess.consumer_class, read.guess.confidence, read.guess.reason) == (
         ConsumerClass.EXTERNAL_REGULATORY,
         0.8,

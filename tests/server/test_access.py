@@ -387,6 +387,7 @@ TABLE = [
         "/api/v1/certificates/{certificate}/revocation",
     ),
     Asked("GET /api/v1/can-publish", EVERYBODY, at="/api/v1/can-publish?line={c}@1&publisher=shop"),
+    Asked("GET /api/v1/map/near-duplicates", EVERYBODY),
     Asked("GET /api/v1/legacy-feeds", EVERYBODY),
     Asked("PUT /api/v1/legacy-feeds", MEMBERS, lambda contract: legacy_feed(contract)),
     Asked("GET /api/v1/legacy-feeds/{feed}", EVERYBODY, at="/api/v1/legacy-feeds/{ready}"),

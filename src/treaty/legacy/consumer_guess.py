@@ -76,6 +76,15 @@ _EXPOSURES = {
 _WORD = re.compile(r"[a-z]+")
 
 
+LATENCY_CONFIDENCE = {"airflow": 0.9, "query log": 0.6}
+"""How sure the latency is: the schedule of a job, or the time between queries."""
+
+DECISION_CONFIDENCE = {"dbt": 0.7, "airflow": 0.6}
+"""How sure it is that a description tells what a consumer is for, by where it was found."""
+
+DEFAULT_CONFIDENCE = 0.5
+
+
 def guess_class(consumer: str, kind: str, exposure: str | None = None) -> ClassGuess:
     """Guess the class of a consumer by the type of its dbt exposure, the words of its name, or where it was found."""
     if exposure in _EXPOSURES:

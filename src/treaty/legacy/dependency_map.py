@@ -10,7 +10,7 @@ from datetime import date
 from treaty.consumers.dependencies import DataLayer
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.versions import Line
-from treaty.legacy.consumer_guess import ClassGuess
+from treaty.legacy.consumer_guess import DECISION_CONFIDENCE, DEFAULT_CONFIDENCE, LATENCY_CONFIDENCE, ClassGuess
 from treaty.legacy.serving_lines import Derivation, ReplacedFeed, find_feed, serving_line
 from treaty.legacy.sql_reads import ALL_COLUMNS
 
@@ -68,6 +68,8 @@ class FoundRead:
     decision: str | None = None
     team: str | None = None
     places: tuple[str, ...] = ()
+    kind: str = ""
+    """What it was found in, such as `airflow`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,9 @@ class MapEntry:
     """`declared`, `scanned` and `observed`, as far as they apply."""
     last_read: date | None
     places: tuple[str, ...]
+    latency_confidence: float | None = None
+    """Of a latency that a scan found; None if people said it, or none is known."""
+    decision_confidence: float | None = None
     served_by: Line | None = None
     """The publication that would serve a direct reader, if there is one."""
 
@@ -208,6 +213,9 @@ def _entry(
     declared, observed = one.declared or stated.get(one.consumer), one.observed
     consumer_class, confidence, reason = _class_of(profile, declared, guesses.get(one.consumer))
     said = profile.latency or (declared.latency if declared else None)
+    decided = profile.decision or (declared.purpose if declared else None)
+    timed = next((found for found in one.found if found.latency), None)
+    described = next((found for found in one.found if found.decision), None)
     known = [columns for columns in one.columns() if columns]
     evidence = (("declared", one.declared), ("scanned", one.found or None), ("observed", observed))
     kind = _source_kind(one, inputs)
@@ -221,11 +229,13 @@ def _entry(
         consumer_class=consumer_class,
         class_confidence=confidence,
         class_reason=reason,
-        latency=said or next((found.latency for found in one.found if found.latency), None),
+        latency=said or (timed.latency if timed else None),
         latency_is_stated=said is not None,
-        decision=profile.decision
-        or (declared.purpose if declared else None)
-        or next((found.decision for found in one.found if found.decision), None),
+        decision=decided or (described.decision if described else None),
+        latency_confidence=None if said or timed is None else LATENCY_CONFIDENCE.get(timed.kind, DEFAULT_CONFIDENCE),
+        decision_confidence=None
+        if decided or described is None
+        else DECISION_CONFIDENCE.get(described.kind, DEFAULT_CONFIDENCE),
         team=profile.team
         or (declared.team if declared else None)
         or next((found.team for found in one.found if found.team), None)

@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treaty.governance.code_owners import OwnerRule, find_owner, team_name
@@ -100,9 +100,12 @@ def _scan_python(file: ScannedFile, owners: tuple[OwnerRule, ...]) -> Results:
         return
     dag = _find_dag(tree)
     kind, consumer = ("airflow", dag.name or file.stem) if dag else ("python", file.stem)
-    yield from _reads(
-        consumer, kind, _found_in(tree, file.path), find_team(file.path, owners), dag.latency if dag else None
-    )
+    found, team = _found_in(tree, file.path), find_team(file.path, owners)
+    for result in _reads(consumer, kind, found, team, dag.latency if dag else None):
+        if dag is not None and isinstance(result, ScannedRead):
+            yield replace(result, decision=dag.description)
+        else:
+            yield result
 
 
 def _scan_notebook(file: ScannedFile, owners: tuple[OwnerRule, ...]) -> Results:
@@ -192,6 +195,7 @@ def _relation(node: dict[str, Any]) -> str:
 class _Dag:
     name: str | None
     latency: str | None
+    description: str | None = None
 
 
 def _find_dag(tree: ast.AST) -> _Dag | None:
@@ -205,7 +209,8 @@ def _find_dag(tree: ast.AST) -> _Dag | None:
             options = {option.arg: option.value for option in node.keywords}
             named = options.get("dag_id") or (node.args[0] if node.args else None)
             name = _constant(named) or decorated.get(id(node))
-            return _Dag(name, _latency(_constant(options.get("schedule") or options.get("schedule_interval"))))
+            latency = _latency(_constant(options.get("schedule") or options.get("schedule_interval")))
+            return _Dag(name, latency, (_constant(options.get("description")) or "").strip() or None)
     return None
 
 

@@ -20,7 +20,9 @@ COLUMNS = (
     "direct",
     "columns",
     "latency",
+    "latency_confidence",
     "decision",
+    "decision_confidence",
     "evidence",
     "last_read",
     "places",
@@ -40,14 +42,16 @@ def write_map_csv(entries: Iterable[MapEntryAnswer]) -> str:
             entry.team or "",
             entry.consumer_class.value,
             "yes" if entry.critical else "no",
-            "" if entry.class_confidence is None else f"{entry.class_confidence:.2f}",
+            _share(entry.class_confidence),
             entry.class_reason,
             entry.source,
             entry.source_kind,
             "yes" if entry.direct else "no",
             " ".join(entry.columns),
             entry.latency or "",
+            _share(entry.latency_confidence),
             entry.decision or "",
+            _share(entry.decision_confidence),
             " ".join(entry.evidence),
             entry.last_read.isoformat() if entry.last_read else "",
             "; ".join(entry.places),
@@ -56,3 +60,7 @@ def write_map_csv(entries: Iterable[MapEntryAnswer]) -> str:
         )
         writer.writerow([f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t")) else cell for cell in cells])
     return text.getvalue()
+
+
+def _share(confidence: float | None) -> str:
+    return "" if confidence is None else f"{confidence:.2f}"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.catalog.contract_registry import read_event
 from tests.registry.backends import START, AnyRegistry, Backend
-from tests.registry.offers import ID, orders
+from tests.registry.offers import ID, LTV, PLAN_FIELD, orders
 from treaty.consumers.dependencies import MadeFrom
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.versions import Line
@@ -137,3 +137,22 @@ def test_a_waiver_allows_one_consumer_for_a_time(shop: AnyRegistry, backend: Bac
         shop.consumers.subscribe("other", "orders@1", consumer_class="external_regulatory", team="tax")
     backend.clock.pass_days(40)
     assert [one.forbidden is None for one in shop.dependency_map.entries(direct=True).items] == [False]
+
+
+def test_publications_that_are_nearly_the_same_are_listed_in_pages(registry: AnyRegistry) -> None:
+    for name in ("orders", "copy", "stock"):
+        fields = [ID, PLAN_FIELD, LTV] if name != "stock" else [ID, {"name": "count", "logicalType": "integer"}]
+        registry.register(orders(id=name, fields=fields))
+        registry.consumers.record_lineage(f"{name}@1", None, layer="publication")
+    registry.register(orders(id="edge", sharing="edge", expires="2027-01-01"))
+    registry.register(orders(id="product"))
+
+    first = registry.dependency_map.near_duplicates(limit=2)
+    rest = registry.dependency_map.near_duplicates(limit=2, cursor=first.next)
+
+    assert [(one.first, one.second, one.score) for one in (*first.items, *rest.items)] == [
+        ("copy@1", "edge@1", 1.0),
+        ("copy@1", "orders@1", 1.0),
+        ("edge@1", "orders@1", 1.0),
+    ]
+    assert (first.items[0].shared, first.items[0].lineage_share, rest.next) == (["id", "ltv", "plan"], None, None)

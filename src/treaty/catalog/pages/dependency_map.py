@@ -8,11 +8,13 @@ from dataclasses import asdict, dataclass, replace
 from treaty.catalog import links
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source, iterate_pages
-from treaty.registry.model import MapEntryAnswer
+from treaty.contracts.versions import parse_line
+from treaty.registry.model import MapEntryAnswer, NearDuplicateAnswer
 
 ASSETS = ("map.css",)
 PAGE_SIZE = 100
 _MAX_COLUMNS = 8
+_MAX_DUPLICATES = 20
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,15 @@ class ConsumerRows:
         return self.first.consumer_class.replace("_", " ")
 
 
+@dataclass(frozen=True, slots=True)
+class DuplicateRow:
+    """Two publications that are nearly the same, with their contracts."""
+
+    pair: NearDuplicateAnswer
+    first: str
+    second: str
+
+
 def dependency_map_page(source: Source, map_filter: MapFilter | None = None, limit: int = PAGE_SIZE) -> Page:
     """Return the map."""
     criteria = map_filter or MapFilter()
@@ -71,9 +82,17 @@ def dependency_map_page(source: Source, map_filter: MapFilter | None = None, lim
             "export": links.dependency_map_csv(
                 team=criteria.team, consumer=criteria.consumer, source=criteria.source, direct=criteria.direct
             ),
+            "duplicates": _duplicates(source) if criteria.cursor is None else (),
             "first_page": links.dependency_map(**asdict(without_cursor)),
         },
         ASSETS,
+    )
+
+
+def _duplicates(source: Source) -> tuple[DuplicateRow, ...]:
+    return tuple(
+        DuplicateRow(pair, parse_line(pair.first).contract, parse_line(pair.second).contract)
+        for pair in source.dependency_map.near_duplicates(limit=_MAX_DUPLICATES).items
     )
 
 

@@ -103,6 +103,17 @@ def scan(
     print_scan(found, receipt, call.output)
 
 
+@app.command("duplicates")
+@with_shared_options
+def duplicates(page: PageRequest, call: RegistryCall) -> None:
+    """List publications and edge contracts that are nearly the same, by schema and lineage, the most similar first."""
+    from treaty.cli.render.dependency_map import render_duplicates
+
+    with call.open() as registry:
+        pairs = page.fetch(lambda cursor, limit: registry.dependency_map.near_duplicates(cursor=cursor, limit=limit))
+    call.print_page(pairs, render_duplicates, "no publications are nearly the same")
+
+
 @app.command("describe")
 @with_shared_options
 def describe(

@@ -14,7 +14,7 @@ from treaty.cli.render.output import print_data
 from treaty.cli.render.plain_text import pluralize, printable
 from treaty.cli.render.tables import facts, listing
 from treaty.legacy.scanned_reads import Scan
-from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, ScanReceiptAnswer
+from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, NearDuplicateAnswer, ScanReceiptAnswer
 
 _MAX_COLUMNS = 6
 _MAX_PROBLEMS = 20
@@ -40,6 +40,26 @@ def render_map(console: Console, entries: Sequence[MapEntryAnswer]) -> None:
                     ", ".join(entry.evidence),
                 )
                 for entry in entries
+            ),
+        )
+    )
+
+
+def render_duplicates(console: Console, pairs: Sequence[NearDuplicateAnswer]) -> None:
+    """Render pairs of publications, one in each row."""
+    console.print(
+        listing(
+            ("publication", "is nearly the same as", "similar", "schema", "lineage", "shared fields"),
+            (
+                (
+                    pair.first,
+                    pair.second,
+                    f"{pair.score:.0%}",
+                    f"{pair.schema_share:.0%}",
+                    "not known" if pair.lineage_share is None else f"{pair.lineage_share:.0%}",
+                    _columns(pair.shared),
+                )
+                for pair in pairs
             ),
         )
     )

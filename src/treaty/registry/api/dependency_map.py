@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from treaty.legacy.scanned_reads import ScannedRead
-from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, Page, ScanReceiptAnswer
+from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, NearDuplicateAnswer, Page, ScanReceiptAnswer
 from treaty.registry.model.page import PAGE
 
 
@@ -24,6 +24,10 @@ class DependencyMapApi(Protocol):
         limit: int = PAGE,
     ) -> Page[MapEntryAnswer]:
         """List consumers with their sources, critical consumers that read directly first."""
+        ...
+
+    def near_duplicates(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[NearDuplicateAnswer]:
+        """List pairs of publications and edge contracts that are nearly the same, the most similar first."""
         ...
 
     def record_scan(self, scan: str, reads: Sequence[ScannedRead]) -> ScanReceiptAnswer:

@@ -9,7 +9,7 @@ from treaty.legacy.scanned_reads import ScannedRead
 from treaty.registry.api import DependencyMapApi
 from treaty.registry.client.requests import API
 from treaty.registry.client.transport import Transport
-from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, Page, ScanReceiptAnswer
+from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, NearDuplicateAnswer, Page, ScanReceiptAnswer
 from treaty.registry.model.page import PAGE, check_limit
 
 _MAP = f"{API}/map"
@@ -42,6 +42,11 @@ class DependencyMap(DependencyMapApi):
             "limit": limit,
         }
         return self._wire.get(_MAP, Page[MapEntryAnswer], parameters)
+
+    def near_duplicates(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[NearDuplicateAnswer]:
+        """List pairs of publications and edge contracts that are nearly the same, the most similar first."""
+        check_limit(limit)
+        return self._wire.get(f"{_MAP}/near-duplicates", Page[NearDuplicateAnswer], {"cursor": cursor, "limit": limit})
 
     def record_scan(self, scan: str, reads: Sequence[ScannedRead]) -> ScanReceiptAnswer:
         """Store what a scan found in place of what the last scan of that name did."""

@@ -50,7 +50,12 @@ from treaty.registry.model.incidents import (
     IncidentAnswer,
     ServiceLevelAnswer,
 )
-from treaty.registry.model.map_answers import ConsumerProfileAnswer, MapEntryAnswer, ScanReceiptAnswer
+from treaty.registry.model.map_answers import (
+    ConsumerProfileAnswer,
+    MapEntryAnswer,
+    NearDuplicateAnswer,
+    ScanReceiptAnswer,
+)
 from treaty.registry.model.operation_answers import (
     ActivityAnswer,
     AuditAnswer,
@@ -154,6 +159,7 @@ __all__ = [
     "KeyErasureAnswer",
     "MintedAnswer",
     "NamespaceAnswer",
+    "NearDuplicateAnswer",
     "NodeAnswer",
     "NoticeAnswer",
     "OverviewAnswer",

@@ -44,7 +44,13 @@ class MapEntryAnswer(Answer):
     class_reason: str = Field(examples=["its name contains 'close'"])
     latency: str | None = Field(default=None, description="How often it reads.", examples=["1d"])
     latency_is_stated: bool = Field(default=False, description="False: a schedule or a log tells.", examples=[False])
+    latency_confidence: float | None = Field(
+        default=None, description="How sure a latency of a scan is; null if people said it.", examples=[0.9]
+    )
     decision: str | None = Field(default=None, description="What it decides with it.", examples=["monthly close"])
+    decision_confidence: float | None = Field(
+        default=None, description="How sure a decision that a scan found is; null if people said it.", examples=[0.7]
+    )
     evidence: list[Evidence] = Field(examples=[["scanned"]])
     last_read: date | None = Field(default=None, description="When it was last seen reading.", examples=["2026-11-03"])
     places: list[str] = Field(default=[], description="Where a scan found it.", examples=[["finance/dags/close.py:12"]])
@@ -58,6 +64,19 @@ class MapEntryAnswer(Answer):
         description="The rule of a policy that forbids a critical consumer to read it directly.",
         examples=["critical consumers read publications: finance_close reads a product (from enterprise.base 1.1.0)"],
     )
+
+
+class NearDuplicateAnswer(Answer):
+    """Two publications, or contracts for single consumers, that are nearly the same."""
+
+    first: str = Field(examples=["retail.publications.finance_recognized_sale@1"])
+    second: str = Field(examples=["retail.publications.tax_sale@1"])
+    score: float = Field(description="From 0 to 1: the mean of schema and lineage.", examples=[0.91])
+    schema_share: float = Field(description="How far fields and types agree.", examples=[0.92])
+    lineage_share: float | None = Field(
+        default=None, description="How far the sources agree; null if they are not known.", examples=[0.9]
+    )
+    shared: list[str] = Field(description="The fields in the first that both have.", examples=[["net_amount"]])
 
 
 class ScanReceiptAnswer(Answer):

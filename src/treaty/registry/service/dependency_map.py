@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treaty.consumers.subscriptions import ConsumerClass
+from treaty.contracts.model import locate_fields
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument, NotFound
+from treaty.governance.near_duplicates import NearDuplicate, Shape, find_near_duplicates
 from treaty.legacy.dependency_map import ConsumerProfile, MapEntry, build_map
 from treaty.legacy.scanned_reads import ScannedRead
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.api import DependencyMapApi
 from treaty.registry.documents import check_name
-from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, Page, ScanReceiptAnswer
+from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, NearDuplicateAnswer, Page, ScanReceiptAnswer
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
 from treaty.registry.service.direct_reads import critical_direct_reads, forbidden_by, notify_of_new_reads
+from treaty.registry.service.lifecycle import head_of
 from treaty.registry.service.observed_usage import first_moment
 from treaty.registry.service.retired_feeds import check_retired_feeds
-from treaty.registry.store import Connection
+from treaty.registry.store import Connection, lineage, versions
 from treaty.registry.store import dependency_map as store
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.visibility import Visibility
 
 MAX_READS = 20_000
+MAX_SHAPES = 500
+"""Publications that are compared with each other."""
+
 _MAX_TEXT = 2_000
 _MAX_COLUMNS = 2_000
 
@@ -69,6 +76,19 @@ class DependencyMap(DependencyMapApi):
             )
 
         return context.read(find)
+
+    def near_duplicates(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[NearDuplicateAnswer]:
+        """List pairs of publications and edge contracts that are nearly the same, the most similar first."""
+        check_limit(limit)
+        start = after(cursor, 0, "", "") if cursor is not None else None
+
+        def find(connection: Connection, visibility: Visibility) -> Page[NearDuplicateAnswer]:
+            pairs = sorted(find_near_duplicates(publication_shapes(connection, visibility)), key=_rank)
+            listed = [pair for pair in pairs if start is None or _rank(pair) > start]
+            page = page_of(listed, limit, _rank)
+            return Page(items=[_duplicate_answer(pair) for pair in page.items], next=page.next)
+
+        return self._context.read(find)
 
     def record_scan(self, scan: str, reads: Sequence[ScannedRead]) -> ScanReceiptAnswer:
         """Store what a scan found in place of what the last scan of that name did."""
@@ -170,6 +190,42 @@ def _checked_text(text: str, what: str) -> str:
     return stripped
 
 
+def publication_shapes(connection: Connection, visibility: Visibility) -> list[Shape]:
+    """Return the publications and edge contracts that the actor may read, as they are compared."""
+    return [
+        _shape(connection, line)
+        for line in store.published_lines(connection)[:MAX_SHAPES]
+        if visibility.sees(line.contract)
+    ]
+
+
+def _shape(connection: Connection, line: Line) -> Shape:
+    contract = versions.contract_of(connection, head_of(versions.versions_in_line(connection, line)))
+    fields = {str(path): str(field.type) if field.type else "any" for path, field, _ in locate_fields(contract)}
+    sources = frozenset(
+        f"{made.upstream} {path}" if path is not None else str(made.upstream)
+        for made in lineage.upstreams_of(connection, line)
+        for path in made.used_fields or (None,)
+    )
+    return Shape(line, fields, sources)
+
+
+def _rank(pair: NearDuplicate) -> tuple[int, str, str]:
+    """Return the place in the list; cursors have whole numbers."""
+    return -round(pair.score * 1_000_000), str(pair.first), str(pair.second)
+
+
+def _duplicate_answer(pair: NearDuplicate) -> NearDuplicateAnswer:
+    return NearDuplicateAnswer(
+        first=str(pair.first),
+        second=str(pair.second),
+        score=round(pair.score, 3),
+        schema_share=round(pair.schema, 3),
+        lineage_share=None if pair.lineage is None else round(pair.lineage, 3),
+        shared=list(pair.shared),
+    )
+
+
 def _answer(profile: ConsumerProfile) -> ConsumerProfileAnswer:
     return ConsumerProfileAnswer(
         consumer=profile.consumer,
@@ -195,6 +251,8 @@ def _entry_answer(entry: MapEntry, forbidden: str | None) -> MapEntryAnswer:
         class_reason=entry.class_reason,
         latency=entry.latency,
         latency_is_stated=entry.latency_is_stated,
+        latency_confidence=entry.latency_confidence,
+        decision_confidence=entry.decision_confidence,
         decision=entry.decision,
         evidence=[name for name in ("declared", "scanned", "observed") if name in entry.evidence],
         last_read=entry.last_read,

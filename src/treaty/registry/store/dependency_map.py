@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select
 
 from treaty.consumers.dependencies import DataLayer
 from treaty.consumers.subscriptions import ConsumerClass
+from treaty.contracts.blocks import EDGE
 from treaty.contracts.versions import Line
 from treaty.legacy.consumer_guess import ClassGuess
 from treaty.legacy.dependency_map import ConsumerProfile, DeclaredRead, FoundRead, MapInputs, ObservedRead
@@ -19,6 +20,7 @@ from treaty.registry.store import legacy_feeds, lineage
 from treaty.registry.store import observed_usage as usage
 from treaty.registry.store.tables import (
     consumer_profiles,
+    contracts,
     datasets,
     line_layers,
     observed_usage,
@@ -123,6 +125,21 @@ def is_known(connection: Connection, consumer: str) -> bool:
     return any(connection.execute(query.limit(1)).first() is not None for query in queries)
 
 
+def published_lines(connection: Connection) -> list[Line]:
+    """Return the lines that runs publish, and the highest line of each contract for single consumers, by name."""
+    in_layer = select(line_layers.c.contract, line_layers.c.major).where(
+        line_layers.c.layer == DataLayer.PUBLICATION.value
+    )
+    edge = (
+        select(versions.c.contract, func.max(versions.c.major))
+        .join(contracts, contracts.c.id == versions.c.contract)
+        .where(contracts.c.tier == EDGE)
+        .group_by(versions.c.contract)
+    )
+    rows = [*connection.execute(in_layer), *connection.execute(edge)]
+    return sorted({Line(contract, major) for contract, major in rows})
+
+
 def map_inputs(connection: Connection, visibility: Visibility, since: datetime) -> MapInputs:
     """Return all that the map shows, without contracts that the actor may not read."""
     tables = _TableNames(connection)
@@ -183,6 +200,7 @@ def _found(connection: Connection, visibility: Visibility, tables: _TableNames) 
                 row.decision,
                 row.team,
                 tuple(row.places),
+                row.kind,
             )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 
 from treaty.registry.access.permissions import Action
-from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, Page, ScanReceiptAnswer
+from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, NearDuplicateAnswer, Page, ScanReceiptAnswer
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
 from treaty.server.rate_limits import Cost
@@ -34,6 +34,12 @@ def dependency_map(
     return registry.dependency_map.entries(
         consumer=consumer, team=team, source=source, direct=direct, cursor=cursor, limit=limit
     )
+
+
+@routes.get("/map/near-duplicates", Action.READ, cost=Cost.EXPENSIVE)
+def near_duplicates(registry: ShownRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[NearDuplicateAnswer]:
+    """List pairs of publications and edge contracts that are nearly the same, by schema and lineage."""
+    return registry.dependency_map.near_duplicates(cursor=cursor, limit=limit)
 
 
 @routes.put("/map/scans", Action.NOTIFY)
