@@ -86,6 +86,20 @@ STORY = (
         ),
         RESULTS,
     ),
+    Step(
+        "6. The waiting list would notice: its query reads more than the contracts promise.",
+        (
+            ("treaty register contracts", 0),
+            (
+                "treaty consumer subscribe waitlist gym.scheduling.class_published@1 "
+                "--class service_orchestration --field classId",
+                0,
+            ),
+            ("treaty map scan consumers", 0),
+            ("treaty consumer hidden", 3),
+        ),
+        "registered$|stored as|^waitlist reads|^ {12}",
+    ),
 )
 
 
@@ -160,7 +174,7 @@ def broker_steps() -> tuple[Step, ...]:
     address = f"kafka://{broker.bootstrap}/{topic}"
     commands = ((f"treaty events send club.jsonl {address}", 0), (f"treaty certify {address} --contract contracts", 0))
     return (
-        Step("6. The same events over a topic: the order of a key needs one partition.", commands, RESULTS + "|sent"),
+        Step("7. The same events over a topic: the order of a key needs one partition.", commands, RESULTS + "|sent"),
     )
 
 

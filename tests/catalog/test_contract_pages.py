@@ -29,6 +29,8 @@ from treaty.catalog.pages.contract.field_history import without_shared_fields
 from treaty.catalog.rendering import RenderContext, render
 from treaty.cli.app import build_app
 from treaty.compatibility.diff import diff
+from treaty.legacy.consumer_guess import guess_class
+from treaty.legacy.scanned_reads import ScannedRead
 from treaty.registry.client import RegistryClient
 from treaty.registry.service import Registry
 from treaty.server.app import create_app
@@ -185,6 +187,31 @@ def test_consumers_page_lists_fields_and_the_subscribe_command(browser: Browser)
     assert "treaty consumer subscribe my-team.my-report orders@2" in text
     assert "Revenue revenue@1 orders@2 state" in text
     assert text.count("orders@1 is deprecated") == 1
+
+
+def test_consumers_page_lists_hidden_dependencies(tmp_path: Path) -> None:
+    read = ScannedRead(
+        "nightly",
+        "orders",
+        frozenset({"total", "row_version"}),
+        "sql",
+        guess_class("nightly", "sql"),
+        places=("n.sql",),
+    )
+    clock = Clock()
+    with Registry.open(str(tmp_path / "registry.db"), clock=clock) as registry:
+        registry.register(document({"fields": [field("order_id"), field("total", "number")]}))
+        registry.dependency_map.record_scan("jobs", [read])
+
+        page = render(consumers_page(registry, "orders"), RenderContext(clock.now))
+
+    text = " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+    assert (
+        "Hidden dependencies What consumers read of the publisher and no contract promises. A change that the "
+        "publisher may make without notice breaks them." in text
+    )
+    assert "nightly unknown field reads row_version, which is not in the contract" in text
 
 
 @pytest.fixture

@@ -65,3 +65,25 @@ def test_missing_paths_and_folders_without_jobs_are_clear_errors(treaty: Treaty,
     assert (missing.code, empty.code) == (1, 1)
     assert "there is no file or folder nowhere" in missing.errors
     assert "empty contains no file to scan" in empty.errors
+
+
+def test_hidden_dependencies_of_a_scanned_consumer_are_findings(treaty: Treaty, jobs: Path) -> None:
+    gym = Path(__file__).parents[2] / "examples" / "gym"
+    treaty("register", str(gym / "contracts" / "gym.scheduling.class_published.yaml"))
+    line = "gym.scheduling.class_published@1"
+    treaty("consumer", "subscribe", "waitlist", line, "--class", "service_orchestration", "--field", "classId")
+    before = treaty("consumer", "hidden")
+    treaty("map", "scan", str(gym / "consumers"))
+
+    found = treaty("consumer", "hidden", "--contract", "gym.scheduling.class_published")
+    answer = json.loads(treaty("consumer", "hidden", "--consumer", "waitlist", "--format", "json").output)
+
+    assert (before.code, before.output) == (0, "no hidden dependencies\n")
+    assert found.code == 3
+    assert "reads internalnotes, which the contract excludes: Notes and markings of administrators" in found.output
+    assert [(one["kind"], one["subject"]) for one in answer["items"]] == [
+        ("excluded_field", "internalnotes"),
+        ("producer_table", "scheduling.class_rules"),
+        ("parsed_identifier", "classId"),
+        ("undeclared_field", "capacity"),
+    ]

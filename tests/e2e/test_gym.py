@@ -25,6 +25,7 @@ def test_the_story_of_the_gym(spark: SparkSession, tmp_path: Path) -> None:
         "336 events of 120 keys from native.jsonl\ncertified: no check failed",
         "✗ ordering.sequence     Events of a key arrive in the order of their sequence",
         "must not contain what the contract excludes (first key c00000 at 1, value internalNotes)",
+        "takes classId apart; the contract promises that it identifies, not what it looks like",
         "ClassUpdated: scheduledStart must state its offset from UTC (first key c00055 at 2)",
     ):
         assert message in story

@@ -346,6 +346,7 @@ TABLE = [
     Asked("POST /api/v1/lineage/batch", SIGNED_IN_TEAMS, lambda contract: [lineage_event(contract)]),
     Asked("GET /api/v1/usage", EVERYBODY),
     Asked("GET /api/v1/map", EVERYBODY),
+    Asked("GET /api/v1/map/hidden", EVERYBODY),
     Asked("PUT /api/v1/map/scans", SIGNED_IN_TEAMS, lambda contract: scan(contract)),
     Asked(
         "PUT /api/v1/map/consumers",

@@ -70,6 +70,7 @@ class FoundRead:
     places: tuple[str, ...] = ()
     kind: str = ""
     """What it was found in, such as `airflow`."""
+    parsed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,12 @@ class MapInputs:
     feeds: tuple[ReplacedFeed, ...] = ()
     derivations: Mapping[Line, Collection[Derivation]] = field(default_factory=dict)
     """The publications that are derived from each line."""
+
+    def read_lines(self) -> Iterator[tuple[str, Line]]:
+        """Yield consumers with the lines that they read, whatever tells of it."""
+        yield from ((one.consumer, one.line) for one in self.declared)
+        yield from ((one.consumer, one.line) for one in self.observed)
+        yield from ((one.consumer, one.line) for one in self.found if one.line is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
@@ -72,6 +73,7 @@ def scan_query_log(path: str, text: str) -> Iterator[ScannedRead | ScanProblem]:
                 None,
                 None,
                 (f"{path}, row {number}",) if before is None else before.places,
+                sql.parsed.get(table, frozenset()) | (frozenset() if before is None else before.parsed),
             )
     for (reader, _), read in found.items():
         yield _with_latency(read, times.get(reader, ()))
@@ -86,9 +88,7 @@ def _with_latency(read: ScannedRead, times: Sequence[datetime]) -> ScannedRead:
         return read
     gap = median((after - before).total_seconds() for before, after in pairwise(moments))
     latency = "1m" if gap < 3_600 else "1h" if gap < 43_200 else "1d" if gap < 3 * 86_400 else "7d"
-    return ScannedRead(
-        read.consumer, read.source, read.columns, read.kind, read.guess, read.team, latency, None, read.places
-    )
+    return replace(read, latency=latency)
 
 
 def _rows(path: str, text: str) -> list[dict[str, Any]]:

@@ -29,6 +29,8 @@ class ScannedRead:
     """What it is for, in the words of its author."""
     places: tuple[str, ...] = ()
     """Files, with the line or cell."""
+    parsed: frozenset[str] = frozenset()
+    """The columns whose texts are taken apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ def _merge(before: ScannedRead, read: ScannedRead) -> ScannedRead:
     return replace(
         before,
         columns=before.columns | read.columns,
+        parsed=before.parsed | read.parsed,
         guess=surest.guess,
         team=before.team or read.team,
         latency=before.latency or read.latency,

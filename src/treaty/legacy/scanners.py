@@ -171,6 +171,7 @@ def _reads_of_node(
     own = str(node.get("original_file_path") or path)
     sql = find_sql_reads(str(node.get("compiled_code") or node.get("raw_code") or ""))
     by_last_part = {table.rpartition(".")[2]: columns for table, columns in (sql.reads if sql else {}).items()}
+    parsed = {table.rpartition(".")[2]: columns for table, columns in (sql.parsed if sql else {}).items()}
     owner = node.get("owner") or {}
     team = owner.get("name") or (node.get("meta") or {}).get("owner") or find_team(own, owners)
     exposure = node.get("type") if node.get("resource_type") == "exposure" else None
@@ -178,11 +179,20 @@ def _reads_of_node(
         source = names.get(key)
         if source is None:
             continue
-        columns = by_last_part.get(source.rpartition(".")[2], frozenset({ALL_COLUMNS}))
+        last_part = source.rpartition(".")[2]
+        columns = by_last_part.get(last_part, frozenset({ALL_COLUMNS}))
         decision = str(node.get("description") or "").strip().partition("\n")[0] or None
         guess = guess_class(name, kind, exposure)
         yield ScannedRead(
-            name, source, columns, kind, guess, team, None, decision if exposure else None, (f"{path}: {own}",)
+            name,
+            source,
+            columns,
+            kind,
+            guess,
+            team,
+            decision=decision if exposure else None,
+            places=(f"{path}: {own}",),
+            parsed=parsed.get(last_part, frozenset()),
         )
 
 
@@ -273,16 +283,26 @@ def _reads(consumer: str, kind: str, found: Iterable[Found], team: str | None, l
     guess = guess_class(consumer, kind)
     for one in found:
         if one.sql is None:
-            tables = {one.table or "": frozenset({ALL_COLUMNS})}
+            tables, parsed = {one.table or "": frozenset({ALL_COLUMNS})}, {}
         else:
             sql = find_sql_reads(one.sql)
             if sql is None:
                 yield ScanProblem(one.place, "its SQL could not be read in any known dialect")
                 continue
             written |= sql.writes
-            tables = dict(sql.reads)
+            tables, parsed = dict(sql.reads), dict(sql.parsed)
         results += [
-            ScannedRead(consumer, table, columns, kind, guess, team, latency, None, (one.place,))
+            ScannedRead(
+                consumer,
+                table,
+                columns,
+                kind,
+                guess,
+                team,
+                latency,
+                places=(one.place,),
+                parsed=parsed.get(table, frozenset()),
+            )
             for table, columns in tables.items()
         ]
     yield from (read for read in results if read.source not in written)

@@ -35,6 +35,8 @@ class SqlReads:
     reads: Mapping[str, frozenset[str]] = EMPTY
     """By table: its columns, or `*` if the text does not tell which."""
     writes: frozenset[str] = frozenset()
+    parsed: Mapping[str, frozenset[str]] = EMPTY
+    """By table: the columns whose texts are taken apart, such as by split(), substring() or LIKE with a pattern."""
 
 
 def find_sql_reads(text: str) -> SqlReads | None:
@@ -48,17 +50,20 @@ def find_sql_reads(text: str) -> SqlReads | None:
     if statements is None:
         return None
     reads: dict[str, set[str]] = {}
+    parsed: dict[str, set[str]] = {}
     writes: set[str] = set()
     for statement in statements:
         target = _target(statement)
         if target is not None:
             writes.add(table_name(target))
-        for name, columns in _reads_of(statement, target):
+        for name, columns, taken_apart in _reads_of(statement, target):
             reads.setdefault(name, set()).update(columns)
+            parsed.setdefault(name, set()).update(taken_apart)
     temporary = {table_name(target) for statement in statements if (target := _temporary(statement)) is not None}
     return SqlReads(
         {name: frozenset(columns) for name, columns in sorted(reads.items()) if name not in temporary},
         frozenset(writes - temporary),
+        {name: frozenset(columns) for name, columns in sorted(parsed.items()) if columns and name not in temporary},
     )
 
 
@@ -101,8 +106,11 @@ def _temporary(statement: exp.Expression) -> exp.Table | None:
     return _target(statement) if is_temporary else None
 
 
-def _reads_of(statement: exp.Expression, target: exp.Table | None) -> Iterator[tuple[str, set[str]]]:
-    """Yield each table that a statement reads with its columns; every table outside of a query is read as a whole."""
+def _reads_of(statement: exp.Expression, target: exp.Table | None) -> Iterator[tuple[str, set[str], set[str]]]:
+    """Yield each table that a statement reads with its columns, and those of them that are taken apart.
+
+    Every table outside of a query is read as a whole.
+    """
     seen: set[int] = set() if target is None else {id(target)}
     names_of_ctes = {cte.alias.lower() for cte in statement.find_all(exp.CTE)}
     for query in _outer_queries(statement):
@@ -111,13 +119,13 @@ def _reads_of(statement: exp.Expression, target: exp.Table | None) -> Iterator[t
         except (SqlglotError, RecursionError):
             continue
         for scope in scopes:
-            for table, columns in _tables_of(scope):
+            for table, columns, parsed in _tables_of(scope):
                 seen.add(id(table))
                 if table_name(table) not in names_of_ctes:
-                    yield table_name(table), columns
+                    yield table_name(table), columns, parsed
     for table in statement.find_all(exp.Table):
         if id(table) not in seen and table.name and table_name(table) not in names_of_ctes:
-            yield table_name(table), {ALL_COLUMNS}
+            yield table_name(table), {ALL_COLUMNS}, set()
 
 
 @cache
@@ -134,15 +142,18 @@ def _outer_queries(statement: exp.Expression) -> Iterator[exp.Expression]:
             yield query
 
 
-def _tables_of(scope: Scope) -> Iterator[tuple[exp.Table, set[str]]]:
+def _tables_of(scope: Scope) -> Iterator[tuple[exp.Table, set[str], set[str]]]:
     tables = {name: source for name, source in scope.sources.items() if isinstance(source, exp.Table)}
     used = {name: table for name, table in tables.items() if name in scope.selected_sources}
     columns: dict[str, set[str]] = {name: set() for name in used}
+    parsed: dict[str, set[str]] = {name: set() for name in used}
     is_only_source = len(scope.selected_sources) == 1
     for column in scope.columns:
         name = column.table or (next(iter(used), "") if is_only_source else "")
         if name in columns:
             columns[name].add(column.name.lower())
+            if _is_taken_apart(column):
+                parsed[name].add(column.name.lower())
         elif not column.table:  # it may belong to any of them
             for others in columns.values():
                 others.add(ALL_COLUMNS)
@@ -156,4 +167,38 @@ def _tables_of(scope: Scope) -> Iterator[tuple[exp.Table, set[str]]]:
                 columns[name].add(ALL_COLUMNS)
     for name, table in used.items():
         found = {column for column in columns[name] if column}
-        yield table, found or {ALL_COLUMNS} if ALL_COLUMNS in found else found
+        yield table, found or {ALL_COLUMNS} if ALL_COLUMNS in found else found, parsed[name]
+
+
+@cache
+def _text_wrappers() -> tuple[type[exp.Expression], ...]:
+    return (exp.Cast, exp.Coalesce, exp.Lower, exp.Paren, exp.Trim, exp.TryCast, exp.Upper)
+
+
+@cache
+def _text_parsers() -> tuple[type[exp.Expression], ...]:
+    return (
+        *(exp.JSONExtract, exp.JSONExtractScalar, exp.Left, exp.ParseJSON, exp.RegexpExtract, exp.RegexpExtractAll),
+        *(exp.RegexpSplit, exp.Right, exp.Split, exp.SplitPart, exp.StrPosition, exp.Substring, exp.SubstringIndex),
+    )
+
+
+_PARSING_FUNCTIONS = frozenset(
+    ["from_json", "get_json_object", "parse_json", "regexp_substr", "split_to_array", "strtok", "substring_index"]
+)
+_WILDCARDS = re.compile(r"[%_]")
+
+
+def _is_taken_apart(column: exp.Expression) -> bool:
+    """Return whether an expression reads parts of the text of a column."""
+    inside: exp.Expr = column
+    outer: exp.Expr | None = column.parent
+    while isinstance(outer, _text_wrappers()):
+        inside, outer = outer, outer.parent
+    if isinstance(outer, (exp.Like, exp.ILike)):
+        return outer.this is inside and _WILDCARDS.search(outer.expression.name) is not None
+    if isinstance(outer, exp.Anonymous):
+        first = outer.expressions[0] if outer.expressions else None
+        return first is inside and str(outer.this).lower() in _PARSING_FUNCTIONS
+    is_parser = isinstance(outer, (*_text_parsers(), exp.RegexpLike))
+    return outer is not None and is_parser and outer.this is inside

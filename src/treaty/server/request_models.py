@@ -150,6 +150,9 @@ class ScannedReadBody(RequestBody):
     latency: Text | None = Field(default=None, examples=["1d"])
     decision: Text | None = Field(default=None, examples=["monthly close"])
     places: list[Text] = Field(default=[], max_length=20, examples=[["finance/dags/close.py:12"]])
+    parsed: list[Text] = Field(
+        default=[], max_length=2_000, description="Columns whose texts are taken apart.", examples=[["order_id"]]
+    )
 
     def as_read(self) -> ScannedRead:
         """Return it as what a scan returns."""
@@ -163,6 +166,7 @@ class ScannedReadBody(RequestBody):
             self.latency,
             self.decision,
             tuple(self.places),
+            frozenset(self.parsed),
         )
 
 

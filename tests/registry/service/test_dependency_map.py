@@ -98,3 +98,22 @@ def test_bad_input_is_refused(registry: AnyRegistry) -> None:
         registry.dependency_map.describe_consumer("close")
     with pytest.raises(InvalidDocument, match="twice; merge them"):
         registry.dependency_map.record_scan("jobs", [read(), read()])
+
+
+def test_hidden_dependencies_are_found_in_scans(registry: AnyRegistry) -> None:
+    registry.register(orders())
+    registry.consumers.subscribe("close", "orders@1", consumer_class="decision_automation", fields=["id"])
+    reads = ScannedRead("close", "orders", frozenset({"id", "ltv", "row_no"}), "sql", CLOSE, parsed=frozenset({"id"}))
+    registry.dependency_map.record_scan("jobs", [reads])
+
+    found = registry.dependency_map.hidden_dependencies().items
+
+    assert [(one.kind.value, one.consumer, one.line, one.subject) for one in found] == [
+        ("parsed_identifier", "close", "orders@1", "id"),
+        ("unknown_field", "close", "orders@1", "row_no"),
+        ("undeclared_field", "close", "orders@1", "ltv"),
+    ]
+    assert [one.evidence for one in found] == [["scanned"]] * 3
+    assert registry.dependency_map.hidden_dependencies(contract="orders@1", limit=2).next is not None
+    assert registry.dependency_map.hidden_dependencies(contract="refunds").items == []
+    assert registry.dependency_map.hidden_dependencies(consumer="tableau").items == []

@@ -124,7 +124,7 @@ def chain_again(entries: list[dict[str, Any]], rows: dict[str, list[dict[str, An
 REVISIONS = {
     **dict.fromkeys([f"{number:04d}" for number in range(1, 5)], (13, 13)),
     **dict.fromkeys([f"{number:04d}" for number in range(5, 17)], (12, 1)),
-    **dict.fromkeys([f"{number:04d}" for number in range(17, 30)], (11, 1)),
+    **dict.fromkeys([f"{number:04d}" for number in range(17, 31)], (11, 1)),
 }
 """Each earlier revision, with the number of entries after its upgrade and the first entry that vouches for rows."""
 

@@ -171,6 +171,37 @@ def usage(
     call.print_page(usages, render_usage, "no reads observed")
 
 
+@app.command("hidden")
+@with_shared_options
+def hidden(
+    page: PageRequest,
+    call: RegistryCall,
+    contract: Annotated[
+        str | None, typer.Option("--contract", help="Only consumers of this contract or line.", show_default=False)
+    ] = None,
+    consumer: Annotated[
+        str | None, typer.Option("--consumer", help="Only of this consumer.", show_default=False)
+    ] = None,
+) -> None:
+    """List what consumers read without a contract that promises it: hidden dependencies on publishers.
+
+    They are found in scans (treaty map scan), lineage events, and what the read API refused. The exit code is 3 if
+    there are any.
+    """
+    from treaty.cli.exit_codes import ExitCode
+    from treaty.cli.render.dependency_map import render_hidden_dependencies
+
+    with call.open() as registry:
+        found = page.fetch(
+            lambda cursor, limit: registry.dependency_map.hidden_dependencies(
+                consumer=consumer, contract=contract, cursor=cursor, limit=limit
+            )
+        )
+    call.print_page(found, render_hidden_dependencies, "no hidden dependencies")
+    if found.items:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
 @app.command("accesses")
 @with_shared_options
 def accesses(

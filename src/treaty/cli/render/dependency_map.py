@@ -14,7 +14,13 @@ from treaty.cli.render.output import print_data
 from treaty.cli.render.plain_text import pluralize, printable
 from treaty.cli.render.tables import facts, listing
 from treaty.legacy.scanned_reads import Scan
-from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, NearDuplicateAnswer, ScanReceiptAnswer
+from treaty.registry.model import (
+    ConsumerProfileAnswer,
+    HiddenDependencyAnswer,
+    MapEntryAnswer,
+    NearDuplicateAnswer,
+    ScanReceiptAnswer,
+)
 
 _MAX_COLUMNS = 6
 _MAX_PROBLEMS = 20
@@ -63,6 +69,21 @@ def render_duplicates(console: Console, pairs: Sequence[NearDuplicateAnswer]) ->
             ),
         )
     )
+
+
+def render_hidden_dependencies(console: Console, found: Sequence[HiddenDependencyAnswer]) -> None:
+    """Render hidden dependencies, one block each."""
+    for one in found:
+        title = text(one.consumer, style="path").append_text(text(f"  {one.line}", style="accent"))
+        console.print(title.append_text(text(f"  {one.kind.value.replace('_', ' ')}", style="warning")))
+        rows = [
+            ("", text(one.message)),
+            ("next", text(one.hint)),
+            ("known by", text(", ".join(one.evidence))),
+            ("in", text(", ".join(one.places))),
+            ("team", text(one.team or "")),
+        ]
+        console.print(facts([(name, value) for name, value in rows if value]))
 
 
 def print_scan(scan: Scan, receipt: ScanReceiptAnswer | None, output: AnswerFormat) -> None:

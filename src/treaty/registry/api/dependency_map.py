@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from treaty.legacy.scanned_reads import ScannedRead
-from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, NearDuplicateAnswer, Page, ScanReceiptAnswer
+from treaty.registry.model import (
+    ConsumerProfileAnswer,
+    HiddenDependencyAnswer,
+    MapEntryAnswer,
+    NearDuplicateAnswer,
+    Page,
+    ScanReceiptAnswer,
+)
 from treaty.registry.model.page import PAGE
 
 
@@ -28,6 +35,12 @@ class DependencyMapApi(Protocol):
 
     def near_duplicates(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[NearDuplicateAnswer]:
         """List pairs of publications and edge contracts that are nearly the same, the most similar first."""
+        ...
+
+    def hidden_dependencies(
+        self, *, consumer: str | None = None, contract: str | None = None, cursor: str | None = None, limit: int = PAGE
+    ) -> Page[HiddenDependencyAnswer]:
+        """List what consumers read of publishers without a contract that promises it, the most delicate first."""
         ...
 
     def record_scan(self, scan: str, reads: Sequence[ScannedRead]) -> ScanReceiptAnswer:

@@ -9,7 +9,14 @@ from treaty.legacy.scanned_reads import ScannedRead
 from treaty.registry.api import DependencyMapApi
 from treaty.registry.client.requests import API
 from treaty.registry.client.transport import Transport
-from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, NearDuplicateAnswer, Page, ScanReceiptAnswer
+from treaty.registry.model import (
+    ConsumerProfileAnswer,
+    HiddenDependencyAnswer,
+    MapEntryAnswer,
+    NearDuplicateAnswer,
+    Page,
+    ScanReceiptAnswer,
+)
 from treaty.registry.model.page import PAGE, check_limit
 
 _MAP = f"{API}/map"
@@ -48,6 +55,14 @@ class DependencyMap(DependencyMapApi):
         check_limit(limit)
         return self._wire.get(f"{_MAP}/near-duplicates", Page[NearDuplicateAnswer], {"cursor": cursor, "limit": limit})
 
+    def hidden_dependencies(
+        self, *, consumer: str | None = None, contract: str | None = None, cursor: str | None = None, limit: int = PAGE
+    ) -> Page[HiddenDependencyAnswer]:
+        """List what consumers read of publishers without a contract that promises it, the most delicate first."""
+        check_limit(limit)
+        parameters = {"consumer": consumer, "contract": contract, "cursor": cursor, "limit": limit}
+        return self._wire.get(f"{_MAP}/hidden", Page[HiddenDependencyAnswer], parameters)
+
     def record_scan(self, scan: str, reads: Sequence[ScannedRead]) -> ScanReceiptAnswer:
         """Store what a scan found in place of what the last scan of that name did."""
         body = {"scan": scan, "reads": [_read(read) for read in reads]}
@@ -83,6 +98,7 @@ def _read(read: ScannedRead) -> dict[str, Any]:
         "confidence": read.guess.confidence,
         "reason": read.guess.reason,
         "team": read.team,
+        "parsed": sorted(read.parsed),
         "latency": read.latency,
         "decision": read.decision,
         "places": list(read.places),

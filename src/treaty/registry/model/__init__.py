@@ -52,6 +52,7 @@ from treaty.registry.model.incidents import (
 )
 from treaty.registry.model.map_answers import (
     ConsumerProfileAnswer,
+    HiddenDependencyAnswer,
     MapEntryAnswer,
     NearDuplicateAnswer,
     ScanReceiptAnswer,
@@ -106,6 +107,7 @@ __all__ = [
     "FindingAnswer",
     "ParallelRunAnswer",
     "ConsumerProfileAnswer",
+    "HiddenDependencyAnswer",
     "MapEntryAnswer",
     "ScanReceiptAnswer",
     "ActivityAnswer",

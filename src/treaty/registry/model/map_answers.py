@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from treaty.consumers.subscriptions import ConsumerClass
+from treaty.legacy.hidden_dependencies import HiddenKind
 from treaty.registry.model.page import Answer
 
 Evidence = Literal["declared", "scanned", "observed"]
@@ -77,6 +78,28 @@ class NearDuplicateAnswer(Answer):
         default=None, description="How far the sources agree; null if they are not known.", examples=[0.9]
     )
     shared: list[str] = Field(description="The fields in the first that both have.", examples=[["net_amount"]])
+
+
+class HiddenDependencyAnswer(Answer):
+    """A dependency of a consumer on its publisher that the contract does not promise."""
+
+    kind: HiddenKind = Field(
+        description="`excluded_field`: a column that the contract excludes. `producer_table`: a table inside of the "
+        "publisher. `parsed_identifier`: an opaque identifier that is taken apart. `unknown_field`: a column that the "
+        "contract does not have. `undeclared_field`: a field that the subscription does not declare.",
+        examples=["parsed_identifier"],
+    )
+    consumer: str = Field(examples=["waitlist"])
+    team: str | None = Field(default=None, examples=["booking"])
+    line: str = Field(description="The contract that it uses.", examples=["gym.scheduling.class_published@1"])
+    subject: str = Field(description="The field, column or table.", examples=["classId"])
+    message: str = Field(examples=["takes classId apart; the contract promises that it identifies"])
+    hint: str = Field(examples=["ask the owner for a field with the meaning"])
+    evidence: list[Literal["scanned", "observed", "refused"]] = Field(
+        description="Found by a scan, seen by lineage events or the read API, or refused by the read API.",
+        examples=[["scanned"]],
+    )
+    places: list[str] = Field(default=[], description="Where a scan found it.", examples=[["booking/waitlist.sql"]])
 
 
 class ScanReceiptAnswer(Answer):

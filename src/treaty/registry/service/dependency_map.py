@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treaty.consumers.subscriptions import ConsumerClass
+from treaty.contracts import Contract
 from treaty.contracts.model import locate_fields
 from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.governance.near_duplicates import NearDuplicate, Shape, find_near_duplicates
-from treaty.legacy.dependency_map import ConsumerProfile, MapEntry, build_map
+from treaty.legacy.dependency_map import ConsumerProfile, MapEntry, MapInputs, build_map
+from treaty.legacy.hidden_dependencies import HiddenDependency, RefusedRead, find_hidden_dependencies
 from treaty.legacy.scanned_reads import ScannedRead
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.api import DependencyMapApi
 from treaty.registry.documents import check_name
-from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, NearDuplicateAnswer, Page, ScanReceiptAnswer
+from treaty.registry.model import (
+    ConsumerProfileAnswer,
+    HiddenDependencyAnswer,
+    MapEntryAnswer,
+    NearDuplicateAnswer,
+    Page,
+    ScanReceiptAnswer,
+)
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
 from treaty.registry.service.direct_reads import critical_direct_reads, forbidden_by, notify_of_new_reads
@@ -89,6 +98,30 @@ class DependencyMap(DependencyMapApi):
             return Page(items=[_duplicate_answer(pair) for pair in page.items], next=page.next)
 
         return self._context.read(find)
+
+    def hidden_dependencies(
+        self, *, consumer: str | None = None, contract: str | None = None, cursor: str | None = None, limit: int = PAGE
+    ) -> Page[HiddenDependencyAnswer]:
+        """List what consumers read of publishers without a contract that promises it, the most delicate first."""
+        check_limit(limit)
+        start = after(cursor, 0, "", "", "") if cursor is not None else None
+        context = self._context
+
+        def find(connection: Connection, visibility: Visibility) -> Page[HiddenDependencyAnswer]:
+            since = first_moment(context.today, context.rules.usage_window)
+            inputs = store.map_inputs(connection, visibility, since)
+            refused = store.refused_reads(connection, visibility, since)
+            found = [
+                one
+                for one in find_hidden_dependencies(inputs, _contracts(connection, inputs, refused, contract), refused)
+                if (start is None or one.rank > start)
+                and (consumer is None or one.consumer == consumer)
+                and (contract is None or contract in (one.line.contract, str(one.line)))
+            ]
+            page = page_of(found, limit, lambda one: one.rank)
+            return Page(items=[_hidden_answer(one) for one in page.items], next=page.next)
+
+        return context.read(find)
 
     def record_scan(self, scan: str, reads: Sequence[ScannedRead]) -> ScanReceiptAnswer:
         """Store what a scan found in place of what the last scan of that name did."""
@@ -175,8 +208,11 @@ def parse_class(text: str | None) -> ConsumerClass | None:
 def _check_read(read: ScannedRead) -> None:
     check_name(read.consumer, "consumer")
     check_name(read.source, "source")
-    texts = (*read.places, *read.columns, read.guess.reason, read.team, read.latency, read.decision)
-    if any(text is not None and len(text) > _MAX_TEXT for text in texts) or len(read.columns) > _MAX_COLUMNS:
+    texts = (*read.places, *read.columns, *read.parsed, read.guess.reason, read.team, read.latency, read.decision)
+    if (
+        any(text is not None and len(text) > _MAX_TEXT for text in texts)
+        or len(read.columns | read.parsed) > _MAX_COLUMNS
+    ):
         raise InvalidDocument(
             f"what the scan says of {read.consumer!r} and {read.source!r} is too long; "
             f"send texts of at most {_MAX_TEXT:,} characters and {_MAX_COLUMNS:,} columns"
@@ -233,6 +269,31 @@ def _answer(profile: ConsumerProfile) -> ConsumerProfileAnswer:
         latency=profile.latency,
         decision=profile.decision,
         team=profile.team,
+    )
+
+
+def _contracts(
+    connection: Connection, inputs: MapInputs, refused: Sequence[RefusedRead], wanted: str | None
+) -> dict[Line, Contract]:
+    """Return the contracts of lines that consumers read: all, or the wanted one and those inside of publishers."""
+    lines = {line for _, line in inputs.read_lines()} | {one.line for one in refused}
+    if wanted is not None:
+        lines = {line for line in lines if wanted in (line.contract, str(line)) or line in inputs.layers}
+    members = {line: versions.versions_in_line(connection, line) for line in lines}
+    return {line: versions.contract_of(connection, head_of(found)) for line, found in members.items() if found}
+
+
+def _hidden_answer(one: HiddenDependency) -> HiddenDependencyAnswer:
+    return HiddenDependencyAnswer(
+        kind=one.kind,
+        consumer=one.consumer,
+        team=one.team,
+        line=str(one.line),
+        subject=one.subject,
+        message=one.message,
+        hint=one.hint,
+        evidence=[name for name in ("scanned", "observed", "refused") if name in one.evidence],
+        places=list(one.places),
     )
 
 

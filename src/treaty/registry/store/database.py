@@ -286,7 +286,7 @@ def _log_ahead(cursor: sqlite3.Cursor) -> None:
             return
 
 
-HEAD = "0030"
+HEAD = "0031"
 """The newest migration; a test compares it with the files."""
 
 SEAL_BEFORE = "0005"

@@ -14,6 +14,7 @@ from treaty.contracts.blocks import EDGE
 from treaty.contracts.versions import Line
 from treaty.legacy.consumer_guess import ClassGuess
 from treaty.legacy.dependency_map import ConsumerProfile, DeclaredRead, FoundRead, MapInputs, ObservedRead
+from treaty.legacy.hidden_dependencies import RefusedRead
 from treaty.legacy.scanned_reads import ScannedRead
 from treaty.legacy.serving_lines import ReplacedFeed, derivations_of
 from treaty.registry.store import legacy_feeds, lineage
@@ -21,6 +22,7 @@ from treaty.registry.store import observed_usage as usage
 from treaty.registry.store.tables import (
     consumer_profiles,
     contracts,
+    data_accesses,
     datasets,
     line_layers,
     observed_usage,
@@ -31,7 +33,10 @@ from treaty.registry.store.tables import (
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.visibility import Visibility
 
-_R, _P, _S, _D = scanned_reads.c, consumer_profiles.c, subscriptions.c, datasets.c
+_R, _P, _S, _D, _A = scanned_reads.c, consumer_profiles.c, subscriptions.c, datasets.c, data_accesses.c
+REFUSED_FIELD = "field"
+"""What the access log says of a request for a field that the subscription does not have."""
+_MAX_REFUSALS = 10_000
 
 
 def count_reads(connection: Connection, scan: str) -> int:
@@ -57,6 +62,7 @@ def replace_reads(transaction: Transaction, scan: str, reads: Sequence[ScannedRe
             "latency": read.latency,
             "decision": read.decision,
             "places": list(read.places),
+            "parsed": sorted(read.parsed),
             "scanned_at": transaction.now,
             "scanned_by": identity,
         }
@@ -172,6 +178,22 @@ def map_inputs(connection: Connection, visibility: Visibility, since: datetime) 
     )
 
 
+def refused_reads(connection: Connection, visibility: Visibility, since: datetime) -> list[RefusedRead]:
+    """Return the fields that the read API refused to consumers, because their subscriptions do not have them."""
+    query = (
+        select(_A.consumer, _A.contract, _A.major, _A.fields)
+        .where(_A.decision == REFUSED_FIELD, _A.at >= since, _A.consumer.is_not(None))
+        .where(*visibility.conditions(_A.contract))
+        .order_by(_A.seq.desc())
+        .limit(_MAX_REFUSALS)
+    )
+    found: dict[tuple[str, Line], set[str]] = {}
+    for row in connection.execute(query):
+        if visibility.sees(row.consumer):
+            found.setdefault((row.consumer, Line(row.contract, row.major)), set()).update(row.fields)
+    return [RefusedRead(consumer, line, frozenset(columns)) for (consumer, line), columns in found.items()]
+
+
 def _declared(connection: Connection, visibility: Visibility) -> Iterable[DeclaredRead]:
     query = select(subscriptions).where(_S.active, *visibility.subscription_conditions())
     for row in connection.execute(query):
@@ -201,6 +223,7 @@ def _found(connection: Connection, visibility: Visibility, tables: _TableNames) 
                 row.team,
                 tuple(row.places),
                 row.kind,
+                frozenset(row.parsed),
             )
 
 

@@ -499,6 +499,7 @@ scanned_reads = Table(
     Column("latency", Text),
     Column("decision", Text),
     Column("places", JSON, nullable=False),
+    Column("parsed", JSON, nullable=False, server_default="[]"),  # columns whose texts are taken apart
     Column("scanned_at", Moment, nullable=False),
     Column("scanned_by", ActorId, nullable=False),
     Index("ix_scanned_reads_consumer", "consumer"),

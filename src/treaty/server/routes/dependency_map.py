@@ -7,7 +7,14 @@ from typing import Annotated
 from fastapi import Query
 
 from treaty.registry.access.permissions import Action
-from treaty.registry.model import ConsumerProfileAnswer, MapEntryAnswer, NearDuplicateAnswer, Page, ScanReceiptAnswer
+from treaty.registry.model import (
+    ConsumerProfileAnswer,
+    HiddenDependencyAnswer,
+    MapEntryAnswer,
+    NearDuplicateAnswer,
+    Page,
+    ScanReceiptAnswer,
+)
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
 from treaty.server.rate_limits import Cost
@@ -40,6 +47,14 @@ def dependency_map(
 def near_duplicates(registry: ShownRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[NearDuplicateAnswer]:
     """List pairs of publications and edge contracts that are nearly the same, by schema and lineage."""
     return registry.dependency_map.near_duplicates(cursor=cursor, limit=limit)
+
+
+@routes.get("/map/hidden", Action.READ, cost=Cost.EXPENSIVE)
+def hidden_dependencies(
+    registry: ShownRegistry, consumer: Word = None, contract: Word = None, cursor: Cursor = None, limit: Limit = PAGE
+) -> Page[HiddenDependencyAnswer]:
+    """List what consumers read of publishers without a contract that promises it, the most delicate first."""
+    return registry.dependency_map.hidden_dependencies(consumer=consumer, contract=contract, cursor=cursor, limit=limit)
 
 
 @routes.put("/map/scans", Action.NOTIFY)

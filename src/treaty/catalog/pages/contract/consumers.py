@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treaty.catalog import links
@@ -14,12 +15,12 @@ from treaty.catalog.pages.contract.observed_readers import Observation, Observed
 from treaty.catalog.pages.contract.overview import ASSETS
 from treaty.catalog.pages.contract.schema_tree import field_anchor, field_paths
 from treaty.catalog.rendering import Page
-from treaty.catalog.source import Source
+from treaty.catalog.source import Source, iterate_pages
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument
-from treaty.registry.model import LineAnswer, SubscriptionAnswer
+from treaty.registry.model import HiddenDependencyAnswer, LineAnswer, SubscriptionAnswer
 
 _MAX_FIELDS = 12
 _ACCEPTS_SUBSCRIPTIONS = ("draft", "active", "deprecated")
@@ -74,6 +75,8 @@ class LineConsumers:
     readers: tuple[ObservedReader, ...]
     views: tuple[ConsumerView, ...]
     """What each consumer may read, if a data policy binds the line."""
+    hidden: tuple[HiddenDependencyAnswer, ...]
+    """What consumers read of the publisher beyond the contract."""
     warnings: tuple[str, ...]
     command: str | None
 
@@ -83,6 +86,11 @@ def consumers_page(source: Source, name: str, *, data: ContractData | None = Non
     data = data or load_contract_data(source, name)
     downstream = load_downstream(source, name)
     observed = load_observed_readers(source, name, downstream)
+    hidden = tuple(
+        iterate_pages(
+            lambda cursor, limit: source.dependency_map.hidden_dependencies(contract=name, cursor=cursor, limit=limit)
+        )
+    )
     return Page(
         links.consumers(name),
         "contract/consumers.html",
@@ -90,7 +98,7 @@ def consumers_page(source: Source, name: str, *, data: ContractData | None = Non
         "contracts",
         {
             "heading": heading_of(data, data.highest, "consumers"),
-            "lines": tuple(_line(source, data, line, observed) for line in data.lines),
+            "lines": tuple(_line(source, data, line, observed, hidden) for line in data.lines),
             "classes": {
                 consumer_class.value: (consumer_class.value.replace("_", " "), consumer_class.words)
                 for consumer_class in ConsumerClass
@@ -101,7 +109,13 @@ def consumers_page(source: Source, name: str, *, data: ContractData | None = Non
     )
 
 
-def _line(source: Source, data: ContractData, line: LineAnswer, observed: ObservedReaders) -> LineConsumers:
+def _line(
+    source: Source,
+    data: ContractData,
+    line: LineAnswer,
+    observed: ObservedReaders,
+    hidden: Sequence[HiddenDependencyAnswer],
+) -> LineConsumers:
     latest = next((version for version in data.versions if version.line == line.line), data.highest)
     known = field_paths(parse_contract(latest))
     consumers = tuple(
@@ -117,6 +131,7 @@ def _line(source: Source, data: ContractData, line: LineAnswer, observed: Observ
         consumers,
         tuple(_observed_reader(observation, known) for observation in observed.without_subscription(line.line)),
         consumer_views(source, latest, data.subscriptions_of(line.line)),
+        tuple(one for one in hidden if one.line == line.line),
         tuple(warnings),
         _command(line.line, first) if line.status in _ACCEPTS_SUBSCRIPTIONS else None,
     )
