@@ -50,7 +50,13 @@ def test_a_feed_has_a_folder_for_each_consumer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("consumer", "namespace"),
-    [("churn-models", "churn_models"), ("Finance BI", "finance_bi"), ("3rd-party", "c_3rd_party"), ("Ö", "c__")],
+    [
+        ("churn-models", "churn_models"),
+        ("Finance BI", "finance_bi"),
+        ("3rd-party", "c_3rd_party"),
+        ("../../etc", "c_______etc"),
+        ("Ö", "c__"),
+    ],
 )
 def test_a_consumer_has_a_namespace_of_letters_and_digits(consumer: str, namespace: str) -> None:
     assert consumer_namespace(consumer) == namespace
