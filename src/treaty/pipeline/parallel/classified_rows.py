@@ -18,14 +18,19 @@ from treaty.spark.violations import MASKED_VALUE
 
 _ONLY_NUMBERS = (spark_types.NumericType,)
 _DAY_SECONDS = 86_400
+DIFFERENCE_PARTITIONS = 8
 _TIMES = (spark_types.TimestampType, spark_types.TimestampNTZType)
 
 
 def differing_rows(paired: PairedRows, feed: LegacyFeed) -> DataFrame:
-    """Return the keys of which anything differs: they are few, and everything else is computed from them."""
+    """Return the keys of which anything differs: they are few, and everything else is computed from them.
+
+    Spark keeps them in as few partitions as they need; in those of the comparison, each later job would have hundreds
+    of tasks for nothing.
+    """
     row_differs = (F.col(LEGACY_ROWS) != 1) | (F.col(NEW_ROWS) != 1)
     cells = [_differs(paired, rule) for rule in paired.columns if rule.legacy not in feed.key]
-    return paired.frame.where(any_of([row_differs, *cells]))
+    return paired.frame.where(any_of([row_differs, *cells])).repartition(DIFFERENCE_PARTITIONS)
 
 
 def explode_differences(
@@ -40,7 +45,7 @@ def explode_differences(
     """
     is_legacy_only, is_new_only = F.col(NEW_ROWS) == 0, F.col(LEGACY_ROWS) == 0
     rows = rows.withColumn("period", F.coalesce(_period(NEW, feed), _period(LEGACY, feed)))
-    rows = _with_identity(rows, _key_text(paired, feed, masked), comparison)
+    rows = _with_identity(rows.withColumn("key_text", _key_text(paired, feed, masked)), paired, comparison)
     is_open = F.col("period") > F.date_sub(F.lit(as_of), comparison.late_days)
     one_sided = (
         F.when(F.col("same_fact"), F.lit(DifferenceClass.IDENTITY.value))
@@ -244,9 +249,11 @@ def _money(side: str, name: str) -> Column:
     return F.coalesce(value_of(side, name).try_cast(MONEY_TYPE), F.lit(0))
 
 
-def _with_identity(rows: DataFrame, key_text: Column, comparison: Comparison) -> DataFrame:
-    """Add whether a row on one side has one counterpart on the other with the same identity, its key and its sums."""
-    rows = rows.withColumn("key_text", key_text)
+def _with_identity(rows: DataFrame, paired: PairedRows, comparison: Comparison) -> DataFrame:
+    """Add whether a row on one side has one counterpart on the other with the same identity, its key and its sums.
+
+    Rows without an identity are spread by their keys.
+    """
     money = range(len(comparison.money))
     if not comparison.identity:
         nothing = [F.lit(None).cast(MONEY_TYPE).alias(f"other_m{place}") for place in money]
@@ -254,19 +261,24 @@ def _with_identity(rows: DataFrame, key_text: Column, comparison: Comparison) ->
         return rows.select("*", F.lit(False).alias("same_fact"), no_key, *nothing)
     is_one_sided = (F.col(NEW_ROWS) == 0) | (F.col(LEGACY_ROWS) == 0)
     parts = [F.coalesce(_text(value_of(NEW, name)), _text(value_of(LEGACY, name))) for name in comparison.identity]
-    fact = F.when(is_one_sided & all_of([part.isNotNull() for part in parts]), F.concat_ws("\x1f", *parts))
+    has_fact = is_one_sided & all_of([part.isNotNull() for part in parts])
+    fact = F.when(has_fact, F.concat_ws("\x1f", *parts)).otherwise(F.concat_ws("\x1e", F.lit(""), *paired.key))
     by_fact = Window.partitionBy("fact")
     legacy_only, new_only = F.col(NEW_ROWS) == 0, F.col(LEGACY_ROWS) == 0
     is_unique = (F.count_if(legacy_only).over(by_fact) == 1) & (F.count_if(new_only).over(by_fact) == 1)
     counterpart_key = F.max(F.when(legacy_only, F.col("key_text"))).over(by_fact)
-    return rows.withColumn("fact", fact).select(
-        "*",
-        (F.col("fact").isNotNull() & is_unique).alias("same_fact"),
-        counterpart_key.alias("other_key"),
-        *[
-            F.max(F.when(legacy_only, _money(LEGACY, name))).over(by_fact).alias(f"other_m{place}")
-            for place, name in enumerate(comparison.money)
-        ],
+    return (
+        rows.withColumn("fact", fact)
+        .repartition(DIFFERENCE_PARTITIONS, "fact")
+        .select(
+            "*",
+            (has_fact & is_unique).alias("same_fact"),
+            counterpart_key.alias("other_key"),
+            *[
+                F.max(F.when(legacy_only, _money(LEGACY, name))).over(by_fact).alias(f"other_m{place}")
+                for place, name in enumerate(comparison.money)
+            ],
+        )
     )
 
 
