@@ -17,6 +17,7 @@ from benchmarks import (
     latency,
     lineage,
     meaning_drift,
+    parallel,
     pipeline,
     registry,
     schema_registry,
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "codecs": codecs.run,
     "certify": certify.run,
     "latency": latency.run,
+    "parallel": parallel.run,
 }
 
 
