@@ -1,10 +1,10 @@
-"""Rows of a legacy feed and of its publication, paired by key in one shuffle."""
+"""Rows of a legacy feed and of its publication, joined by key in one shuffle of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
@@ -29,9 +29,10 @@ class PairedRows:
 
 
 def pair_rows(legacy: DataFrame, new: DataFrame, feed: LegacyFeed, comparison: Comparison) -> PairedRows:
-    """Group both sides by key. Of rows that the legacy feed repeats, the greatest stands for all.
+    """Join both sides by key. Of rows that the legacy feed repeats, the greatest stands for all.
 
-    Legacy values are cast to the types of the publication: one that does not fit becomes null.
+    Legacy values are cast to the types of the publication: one that does not fit becomes null. Counts and sums of the
+    rows of a key are computed on the sorted rows that the join needs anyway.
     """
     rules = comparison.columns
     _check_columns(legacy, [rule.legacy for rule in rules], f"the legacy feed {feed.name}")
@@ -42,26 +43,24 @@ def pair_rows(legacy: DataFrame, new: DataFrame, feed: LegacyFeed, comparison: C
     key_of_new = [new_value(by_name[name], types[name]).alias(f"k{place}") for place, name in enumerate(feed.key)]
     legacy_values = F.struct(*[legacy_value(rule, types[rule.legacy]).alias(rule.legacy) for rule in rules])
     new_values = F.struct(*[new_value(rule, types[rule.legacy]).alias(rule.legacy) for rule in rules])
-    empty = F.lit(None).cast(spark_types.StructType([spark_types.StructField(name, types[name]) for name in types]))
-    left = legacy.select(*key_of_legacy, legacy_values.alias(LEGACY), empty.alias(NEW), F.lit(True).alias("is_legacy"))
-    right = new.select(*key_of_new, empty.alias(LEGACY), new_values.alias(NEW), F.lit(False).alias("is_legacy"))
     names = [f"k{place}" for place in range(len(feed.key))]
+    by_key = Window.partitionBy(*names)
+    greatest_first = by_key.orderBy(F.desc(LEGACY))
+    all_of_key = greatest_first.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     sums = [  # of all rows of a key: those that are repeated count
-        F.sum(value_of(LEGACY, name).try_cast(MONEY_TYPE)).alias(f"m{place}")
+        F.sum(value_of(LEGACY, name).try_cast(MONEY_TYPE)).over(all_of_key).alias(f"m{place}")
         for place, name in enumerate(comparison.money)
     ]
-    grouped = (
-        left.unionByName(right)
-        .groupBy(*names)
-        .agg(
-            F.count_if(F.col("is_legacy")).alias(LEGACY_ROWS),
-            F.count_if(~F.col("is_legacy")).alias(NEW_ROWS),
-            F.max(LEGACY).alias(LEGACY),
-            F.max(NEW).alias(NEW),
-            *sums,
-        )
+    left = legacy.select(*key_of_legacy, legacy_values.alias(LEGACY)).select(
+        *(*names, LEGACY, F.count(F.lit(1)).over(all_of_key).alias(LEGACY_ROWS), *sums),
+        F.row_number().over(greatest_first).alias("place"),
     )
-    return PairedRows(grouped, tuple(names), rules, types)
+    right = new.select(*key_of_new, new_values.alias(NEW)).select(
+        *(*names, NEW, F.count(F.lit(1)).over(by_key).alias(NEW_ROWS))
+    )
+    joined = left.where("place = 1").drop("place").join(right, names, "full_outer")
+    counts = {name: F.coalesce(F.col(name), F.lit(0)) for name in (LEGACY_ROWS, NEW_ROWS)}
+    return PairedRows(joined.withColumns(counts), tuple(names), rules, types)
 
 
 def legacy_value(rule: ColumnRule, type_: spark_types.DataType) -> Column:
