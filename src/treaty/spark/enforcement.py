@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 
 from treaty.contracts.loader import load
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.errors import InvalidDocument
-from treaty.spark.columns import INTERNAL_PREFIX, VIOLATIONS_COLUMN, all_of, fold_columns, quoted_col
+from treaty.spark.columns import INTERNAL_PREFIX, VIOLATIONS_COLUMN, all_of, quoted_col
+from treaty.spark.compiled_rules import CompiledRules, RuleBits
 from treaty.spark.contract_rules import collect_rules
-from treaty.spark.input_layout import InputLayout, lay_out_input
+from treaty.spark.input_layout import InputLayout, lay_out_columns
 from treaty.spark.measures import Measures
+from treaty.spark.prepared_rules import PREPARED_RULES, RuleKey
 from treaty.spark.rule_measurement import measure_rules
 from treaty.spark.rules import (
     AnyRule,
     Duplicates,
     Policy,
     ReferenceRule,
-    RowRule,
     Rule,
     RuleSet,
     Unchecked,
@@ -42,58 +42,7 @@ from treaty.spark.uniqueness import (
     mark_duplicates_by_join,
     mark_shared_key_numbers,
 )
-from treaty.spark.violations import Origin, Reason, violations_column
-
-_BITS = 62
-BitPosition = tuple[int, int]
-"""Index of a mask and of a bit in it."""
-
-
-@dataclass(frozen=True)
-class RuleBits:
-    """The bit masks of a list of rules: one long per row holds the results of up to 62 rules."""
-
-    rules: tuple[Rule, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The mask columns."""
-        return tuple(f"{INTERNAL_PREFIX}mask_{number}" for number in range((len(self.rules) + _BITS - 1) // _BITS))
-
-    def columns(self, violated: Sequence[Column]) -> list[Column]:
-        """Return the mask columns, given one condition per rule; a null condition is not a violation."""
-        chunks = [violated[start : start + _BITS] for start in range(0, len(violated), _BITS)]
-        return [_mask(chunk).alias(name) for chunk, name in zip(chunks, self.names, strict=True)]
-
-    def is_set(self, index: int) -> Column:
-        """Whether a row violates the rule at this index."""
-        return quoted_col(self.names[index // _BITS]).bitwiseAND(F.lit(1 << (index % _BITS))) != F.lit(0)
-
-    @staticmethod
-    def bits_of(masks: Iterable[int]) -> Iterator[int]:
-        """Yield the indexes of the rules that the masks of a row mark as violated."""
-        for number, mask in enumerate(masks):
-            while mask:
-                lowest = mask & -mask
-                yield number * _BITS + lowest.bit_length() - 1
-                mask ^= lowest
-
-    def none_quarantines(self) -> Column:
-        """Whether a row violates no rule that quarantines rows."""
-        parts = []
-        for number, name in enumerate(self.names):
-            chunk = self.rules[number * _BITS : (number + 1) * _BITS]
-            bits = sum(1 << position for position, rule in enumerate(chunk) if rule.quarantines)
-            if bits:
-                parts.append(quoted_col(name).bitwiseAND(F.lit(bits)) == F.lit(0))
-        return all_of(parts)
-
-
-def _mask(conditions: Sequence[Column]) -> Column:
-    none = F.expr("0L")  # a long, so that all bits are longs
-    bits = [F.when(condition, F.lit(1 << position)).otherwise(none) for position, condition in enumerate(conditions)]
-    return fold_columns(Column.bitwiseOR, bits)
-
+from treaty.spark.violations import Origin, Reason
 
 _AnyRule = TypeVar("_AnyRule", bound=AnyRule)
 
@@ -107,8 +56,17 @@ class Enforcement:
     frame: DataFrame
     policy: Policy
     layout: InputLayout
-    rule_set: RuleSet
+    compiled: CompiledRules
     references: Mapping[str, DataFrame]
+
+    @property
+    def rule_set(self) -> RuleSet:
+        """The rules that are checked, and the terms that are not."""
+        return self.compiled.rule_set
+
+    def with_rules(self, rule_set: RuleSet) -> Enforcement:
+        """Return the enforcement of other rules of the contract."""
+        return replace(self, compiled=CompiledRules(rule_set, self.origin))
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -128,8 +86,8 @@ class Enforcement:
     @property
     def quarantined(self) -> DataFrame:
         """The rows that violate a rule, unchanged, with their violations."""
-        reasons = violations_column(list(self.reasons()), self.origin).alias(VIOLATIONS_COLUMN)
-        return self.judged.where(~self.is_valid).select(*self.layout.original_columns(), reasons)
+        violations = self.violations.alias(VIOLATIONS_COLUMN)
+        return self.judged.where(~self.is_valid).select(*self.layout.original_columns(), violations)
 
     def measures(self, now: datetime | None = None) -> Measures:
         """Measure every rule in one job, or in one for keys and one for rows; SQL queries run separately."""
@@ -140,15 +98,15 @@ class Enforcement:
         """The contract and version that the rows are checked against."""
         return Origin(self.contract.id, self.contract.version)
 
-    @cached_property
+    @property
     def masks(self) -> RuleBits:
         """The bit of each row rule."""
-        return RuleBits(tuple(rule.definition for rule in self.rule_set.rows))
+        return self.compiled.masks
 
     @cached_property
     def masked(self) -> DataFrame:
         """The rows with the results of all rules on single rows."""
-        return self.layout.frame.select("*", *self.masks.columns([rule.violated for rule in self.rule_set.rows]))
+        return self.layout.frame.select("*", *self.compiled.mask_columns)
 
     @cached_property
     def judged(self) -> DataFrame:
@@ -186,32 +144,22 @@ class Enforcement:
 
     def violation_conditions(self) -> Iterator[tuple[int, Column]]:
         """Yield the condition under which a judged row violates each rule, with the position of the rule."""
-        bit = 0
-        for position, rule in enumerate(self.rule_set.all):
-            if isinstance(rule, RowRule):
-                yield position, self.masks.is_set(bit)
-                bit += 1
-            elif isinstance(rule, ReferenceRule) or (isinstance(rule, UniqueRule) and rule.definition.quarantines):
-                yield position, quoted_col(flag_column(position))
+        return self.compiled.violation_conditions()
 
-    def reasons(self) -> Iterator[Reason]:
-        """Yield every rule that judged rows can violate, with the offending value."""
-        for position, violated in self.violation_conditions():
-            rule = self.rule_set.all[position]
-            if isinstance(rule, RowRule):
-                yield Reason(rule.definition, violated, rule.shown_value, rule.is_secret)
-            elif isinstance(rule, UniqueRule | ReferenceRule):
-                key = F.to_json(F.struct(*map(quoted_col, rule.columns)))
-                yield Reason(rule.definition, violated, key, rule.is_secret)
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Every rule that judged rows can violate, with the offending value."""
+        return self.compiled.reasons
+
+    @property
+    def violations(self) -> Column:
+        """The violations of a judged row; to be evaluated for invalid rows only."""
+        return self.compiled.violations
 
     @property
     def is_valid(self) -> Column:
         """Whether a judged row violates no rule that quarantines rows."""
-        is_valid = self.masks.none_quarantines()
-        for position, rule in enumerate(self.rule_set.all):
-            if isinstance(rule, UniqueRule | ReferenceRule) and rule.definition.quarantines:
-                is_valid = is_valid & ~quoted_col(flag_column(position))
-        return is_valid
+        return self.compiled.is_valid
 
     def _of(self, kind: type[_AnyRule]) -> list[tuple[int, _AnyRule]]:
         return [(position, rule) for position, rule in enumerate(self.rule_set.all) if isinstance(rule, kind)]
@@ -285,10 +233,17 @@ def enforce(
     loaded = contract if isinstance(contract, Contract) else _from_file(Path(contract))
     options = policy or Policy()
     schema = select_object(loaded, object_name)
-    layout = lay_out_input(frame, schema, closed=_is_closed(loaded, options), carry=carry)
     others = references or {}
-    rule_set = collect_rules(loaded, schema, layout, options, frozenset(others), is_streaming=frame.isStreaming)
-    return Enforcement(loaded, schema, frame, options, layout, rule_set, others)
+    given, is_streaming = frozenset(others), frame.isStreaming
+    key = RuleKey(frame.sparkSession, loaded, schema.name, options, frame.schema, tuple(carry), given, is_streaming)
+    if prepared := PREPARED_RULES.find(key):
+        return Enforcement(loaded, schema, frame, options, prepared.layout.of(frame), prepared.compiled, others)
+    columns = lay_out_columns(key.columns, schema, closed=_is_closed(loaded, options), carry=carry)
+    layout = columns.of(frame)
+    rule_set = collect_rules(loaded, schema, layout, options, given, is_streaming=is_streaming)
+    compiled = CompiledRules(rule_set, Origin(loaded.id, loaded.version))
+    PREPARED_RULES.keep(key, columns, compiled)
+    return Enforcement(loaded, schema, frame, options, layout, compiled, others)
 
 
 def _from_file(path: Path) -> Contract:

@@ -20,15 +20,23 @@ from treaty.spark.schema import column_name, find_struct_field, is_classified, u
 
 
 @dataclass(frozen=True)
-class InputLayout:
-    """A frame with typed contract columns, and the original columns where they differ."""
+class InputColumns:
+    """How input with some columns is laid out: typed contract columns, and the original columns where they differ."""
 
-    frame: DataFrame
     typed: tuple[str, ...]
     inputs: tuple[tuple[str, str], ...]
     checks: tuple[tuple[Check, Column], ...]
     unknown: tuple[str, ...]
-    carried: tuple[str, ...] = ()
+    carried: tuple[str, ...]
+    parsed: tuple[Column, ...]
+    """JSON texts of the input, each parsed once."""
+    columns: tuple[Column, ...]
+    """The columns of laid-out rows, from those of the input and the parsed texts."""
+
+    def of(self, frame: DataFrame) -> InputLayout:
+        """Return the layout of a frame with these columns."""
+        parsed = frame.select("*", *self.parsed) if self.parsed else frame
+        return InputLayout(**vars(self), frame=parsed.select(*self.columns))
 
     @property
     def valid_columns(self) -> tuple[str, ...]:
@@ -40,13 +48,25 @@ class InputLayout:
         return [quoted_col(place).alias(name) for name, place in self.inputs]
 
 
+@dataclass(frozen=True, kw_only=True)
+class InputLayout(InputColumns):
+    """A frame that is laid out."""
+
+    frame: DataFrame
+
+
 def lay_out_input(frame: DataFrame, schema: SchemaObject, *, closed: bool, carry: Sequence[str] = ()) -> InputLayout:
     """Lay out a frame for the rules of an object; carried columns are not checked or changed."""
-    _refuse_names(frame)
-    _refuse_to_carry(carry, frame, schema)
-    have = frame.schema
+    return lay_out_columns(frame.schema, schema, closed=closed, carry=carry).of(frame)
+
+
+def lay_out_columns(
+    have: spark.StructType, schema: SchemaObject, *, closed: bool, carry: Sequence[str] = ()
+) -> InputColumns:
+    """Lay out columns for the rules of an object; carried columns are not checked or changed."""
+    _refuse_names(have)
+    _refuse_to_carry(carry, have, schema)
     parsed = _parsed(schema, have)
-    staged = frame.select("*", *[column.alias(name) for name, column in parsed.items()]) if parsed else frame
     columns: list[Column] = []
     checks: list[tuple[Check, Column]] = []
     places: dict[str, str] = {}
@@ -73,8 +93,9 @@ def lay_out_input(frame: DataFrame, schema: SchemaObject, *, closed: bool, carry
     checks.extend(_row_checks(unknown, places, closed=closed))
     typed = tuple(column_name(field) for field in schema.fields)
     inputs = tuple((name, places[name]) for name in have.names)
-    laid_out = staged.select(*columns, *map(quoted_col, parsed))
-    return InputLayout(laid_out, typed, inputs, tuple(checks), unknown, tuple(carry))
+    texts = tuple(column.alias(name) for name, column in parsed.items())
+    laid_out = (*columns, *map(quoted_col, parsed))
+    return InputColumns(typed, inputs, tuple(checks), unknown, tuple(carry), texts, laid_out)
 
 
 def _parsed(schema: SchemaObject, have: spark.StructType) -> dict[str, Column]:
@@ -115,8 +136,8 @@ def _row_checks(unknown: tuple[str, ...], places: dict[str, str], *, closed: boo
         )
 
 
-def _refuse_to_carry(carry: Sequence[str], frame: DataFrame, schema: SchemaObject) -> None:
-    missing = [name for name in carry if name not in frame.columns]
+def _refuse_to_carry(carry: Sequence[str], have: spark.StructType, schema: SchemaObject) -> None:
+    missing = [name for name in carry if name not in have.names]
     if missing:
         raise InvalidDocument(f"cannot carry {missing[0]!r}: the data has no such column")
     taken = {column_name(field) for field in schema.fields} & set(carry)
@@ -124,8 +145,8 @@ def _refuse_to_carry(carry: Sequence[str], frame: DataFrame, schema: SchemaObjec
         raise InvalidDocument(f"cannot carry {min(taken)!r}: the contract has a field of that name")
 
 
-def _refuse_names(frame: DataFrame) -> None:
-    names = frame.schema.names
+def _refuse_names(have: spark.StructType) -> None:
+    names = have.names
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InvalidDocument(

@@ -176,19 +176,19 @@ class Rule:
 
 @dataclass(frozen=True)
 class RowRule:
-    """A rule on single rows. Its columns are built on demand."""
+    """A rule on single rows. Its columns are built when they are first used."""
 
     definition: Rule
     violated_when: Callable[[], Column]
     value_to_show: Callable[[], Column]
     is_secret: bool = False
 
-    @property
+    @cached_property
     def violated(self) -> Column:
         """The condition under which a row violates the rule."""
         return self.violated_when()
 
-    @property
+    @cached_property
     def shown_value(self) -> Column:
         """The value to show for a violating row."""
         return self.value_to_show()

@@ -26,7 +26,6 @@ from treaty.spark.rule_measurement import (
     shared_key_numbers,
 )
 from treaty.spark.rules import RowRule
-from treaty.spark.violations import violations_column
 
 VALID = "treaty_valid"
 INPUT = "_input"
@@ -69,9 +68,7 @@ def write_split(enforcement: Enforcement, folder: str, now: datetime | None = No
 def _columns(enforcement: Enforcement) -> list[Column]:
     is_quarantined = ~enforcement.is_valid
     originals = [quoted_col(position).alias(name) for name, position in _changed_columns(enforcement)]
-    reasons = F.when(is_quarantined, violations_column(list(enforcement.reasons()), enforcement.origin)).alias(
-        VIOLATIONS_COLUMN
-    )
+    reasons = F.when(is_quarantined, enforcement.violations).alias(VIOLATIONS_COLUMN)
     given = [F.when(is_quarantined, F.struct(*originals)).alias(INPUT)] if originals else []
     return [*map(quoted_col, enforcement.layout.valid_columns), *given, reasons, enforcement.is_valid.alias(VALID)]
 

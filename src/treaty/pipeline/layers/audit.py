@@ -94,7 +94,7 @@ def _measure(
     enforcement = enforce(_own_columns(frame, select_object(contract)), contract)
     selected = tuple(rule for rule in enforcement.rule_set.all if is_selected(rule))
     taken = enforcement.rule_set.measures if takes_measures else ()
-    enforcement = replace(enforcement, rule_set=RuleSet(selected, enforcement.rule_set.unchecked, taken))
+    enforcement = enforcement.with_rules(RuleSet(selected, enforcement.rule_set.unchecked, taken))
     empty = Audit(contract.id, contract.version, 0, (), enforcement.unchecked)
     if not selected:
         return replace(empty, measured=tuple(measured_values(taken, compute_metrics(enforcement))))

@@ -141,7 +141,7 @@ class _ChangeEvents(_Events):
     def _reasons_of_delete(self) -> list[Reason]:
         own = [
             reason
-            for reason in self.enforcement.reasons()
+            for reason in self.enforcement.reasons
             if reason.rule.kind is Kind.MALFORMED or reason.rule.field in self.known
         ]
         without_key = any_of(quoted_col(name).isNull() for name in self.key)
@@ -189,13 +189,14 @@ def _conforms(enforcement: Enforcement) -> Column:
 
 def _reasons(enforcement: Enforcement) -> Column:
     """Return why a row is quarantined; a payload that cannot be parsed has no other violations."""
-    reasons = list(enforcement.reasons())
+    violations = enforcement.violations
     if _UNKNOWN in enforcement.layout.carried:
-        reasons.append(Reason(_UNKNOWN_RULE, F.size(_UNKNOWN) > F.lit(0), F.array_join(_UNKNOWN, ", ")))
-    parse_errors = [reason for reason in reasons if reason.rule.kind is Kind.MALFORMED]
+        unknown = Reason(_UNKNOWN_RULE, F.size(_UNKNOWN) > F.lit(0), F.array_join(_UNKNOWN, ", "))
+        violations = violations_column((*enforcement.reasons, unknown), enforcement.origin)
+    parse_errors = [reason for reason in enforcement.reasons if reason.rule.kind is Kind.MALFORMED]
     place = dict(enforcement.layout.inputs)[MALFORMED_COLUMN]
     return F.when(quoted_col(place).isNotNull(), violations_column(parse_errors, enforcement.origin)).otherwise(
-        violations_column(reasons, enforcement.origin)
+        violations
     )
 
 

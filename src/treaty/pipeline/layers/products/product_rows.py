@@ -29,7 +29,6 @@ from treaty.spark.columns import VIOLATIONS_COLUMN, quoted_col
 from treaty.spark.enforcement import enforce
 from treaty.spark.rules import Policy, Scope
 from treaty.spark.uniqueness import has_complete_key
-from treaty.spark.violations import violations_column
 
 
 def build_product(
@@ -102,7 +101,7 @@ def _check(rows: DataFrame, contract: Contract, key: Sequence[str]) -> DataFrame
     checked = enforcement.judged.select(
         *fields,
         outcome.alias(OUTCOME),
-        F.when(~conforms, violations_column(list(enforcement.reasons()), enforcement.origin)).alias(VIOLATIONS_COLUMN),
+        F.when(~conforms, enforcement.violations).alias(VIOLATIONS_COLUMN),
         F.when(~conforms, F.to_json(F.struct(*enforcement.layout.original_columns()))).alias(GIVEN),
     )
     return checked.where(has_complete_key(key))

@@ -131,7 +131,7 @@ def check_for_publication(rows: DataFrame, contract: Contract) -> Enforcement:
     """Check the rules on single rows; rules on the table are left to `audit`."""
     enforcement = enforce(rows, contract)
     row_rules = tuple(checked_rule for checked_rule in enforcement.rule_set.all if is_row_rule(checked_rule))
-    return replace(enforcement, rule_set=RuleSet(row_rules, enforcement.rule_set.unchecked))
+    return enforcement.with_rules(RuleSet(row_rules, enforcement.rule_set.unchecked))
 
 
 @dataclass(frozen=True)

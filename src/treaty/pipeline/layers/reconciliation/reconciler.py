@@ -33,7 +33,6 @@ from treaty.pipeline.project.declarations import ReasonClass, Reconciliation
 from treaty.spark import Policy, enforce
 from treaty.spark.columns import INTERNAL_PREFIX, evaluate_once, quoted_col
 from treaty.spark.rules import Scope, UnknownFields
-from treaty.spark.violations import violations_column
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ def check_contract(frame: DataFrame, subject: Subject) -> DataFrame:
     policy = Policy(scope=Scope.ROWS, unknown_fields=UnknownFields.ALLOWED)
     held = enforce(frame, subject.contract, policy=policy, carry=(EXCEPTIONS,))
     typed, before = list(map(quoted_col, held.layout.typed)), quoted_col(EXCEPTIONS)
-    broken = F.when(~is_open(before) & ~held.is_valid, violations_column(list(held.reasons()), held.origin))
+    broken = F.when(~is_open(before) & ~held.is_valid, held.violations)
     judged = held.judged.select(*typed, before, evaluate_once(broken).alias(_BROKEN))
     exceptions = F.when(quoted_col(_BROKEN).isNull(), before).otherwise(_with_violation(before, subject))
     with_state = judged.select(*typed, evaluate_once(exceptions).alias(EXCEPTIONS))
