@@ -73,6 +73,11 @@ def consumers(name: str) -> Link:
     return Link(("contracts", encode_name(name), "consumers"))
 
 
+def publishers(name: str) -> Link:
+    """Link to the publishers of an event contract."""
+    return Link(("contracts", encode_name(name), "publishers"))
+
+
 def lineage(name: str) -> Link:
     """Link to the lineage of a contract by column."""
     return Link(("contracts", encode_name(name), "lineage"))

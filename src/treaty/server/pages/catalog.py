@@ -18,6 +18,7 @@ from treaty.catalog.pages.contract import (
     contract_page,
     document_page,
     lineage_page,
+    publishers_page,
     versions_page,
 )
 from treaty.catalog.pages.contract_list import ContractListFilter, contract_list_page
@@ -100,6 +101,12 @@ def contract_consumers(request: Request, visit: AuthorizedVisit, key: str) -> Re
 def contract_lineage(request: Request, visit: AuthorizedVisit, key: str) -> Response:
     """Show the lineage of a contract by column."""
     return page_response(request, visit, lineage_page(visit.registry, decode_name(key)))
+
+
+@routes.get("/contracts/{key}/publishers", Action.READ, cost=Cost.EXPENSIVE, include_in_schema=False)
+def contract_publishers(request: Request, visit: AuthorizedVisit, key: str) -> Response:
+    """Show the life cycle of an event contract and its certified publishers."""
+    return page_response(request, visit, publishers_page(visit.registry, decode_name(key)))
 
 
 @routes.get("/contracts/{key}/compare", Action.READ, include_in_schema=False)

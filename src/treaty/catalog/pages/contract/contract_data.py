@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -198,7 +198,15 @@ def heading_of(data: ContractData, version: DocumentAnswer, current: str) -> Hea
             Tab("versions", "Versions", links.versions(data.id), len(data.versions)),
             Tab("consumers", "Consumers", links.consumers(data.id), consumers),
             Tab("lineage", "Lineage", links.lineage(data.id)),
+            *_publishers_tab(data),
             Tab("document", "Document", links.document(data.id, DEFAULT_FORMAT)),
         ),
         data.health,
     )
+
+
+def _publishers_tab(data: ContractData) -> Iterator[Tab]:
+    """Yield the tab of publishers, which only event contracts have."""
+    blocks = parse_contract(data.highest).treaty
+    if blocks.event is not None or blocks.lifecycle is not None:
+        yield Tab("publishers", "Publishers", links.publishers(data.id))
