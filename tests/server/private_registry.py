@@ -30,6 +30,7 @@ class Ids(NamedTuple):
     migrations: tuple[int, ...]
     proposals: tuple[int, ...]
     certificates: tuple[str, ...]
+    drift: tuple[str, ...]
 
 
 def fill(registry: Registry, clock: Clock, *, private: bool) -> Ids:
@@ -47,6 +48,7 @@ def fill(registry: Registry, clock: Clock, *, private: bool) -> Ids:
         tuple(migration.id for migration in registry.migrations.list().items),
         tuple(proposal.id for proposal in registry.governance.proposals().items),
         tuple(one.id for one in registry.certificates.list().items),
+        tuple(one.fingerprint for one in registry.drift.findings().items),
     )
 
 

@@ -115,6 +115,7 @@ SHOWN_TO_MEMBERS = {
     "/api/v1/map",
     "/api/v1/parallel-runs",
     "/api/v1/certificates",
+    "/api/v1/drift/findings",
     "/api/v1/legacy-feeds",
     "/api/v1/domains",
     "/api/v1/subscriptions",
@@ -139,6 +140,7 @@ SHOWN_TO_MEMBERS = {
     "/catalog/changes",
     "/catalog/teams",
     "/catalog/health",
+    "/catalog/drift",
     "/catalog/proposals",
 }
 """Lists that show the private contract to a member without being asked for it: the marker is in the registry."""
@@ -197,6 +199,7 @@ def urls(route: Any, ids: Ids) -> Iterator[str]:
     keys = tuple(encode_name(name) for name in ((PRIVATE, "orders") if of_contract else NAMES))
     more = {
         "certificate": ids.certificates,
+        "fingerprint": ids.drift,
         "identity": numbers,
         "number": ("1.0.0",) if of_contract else numbers,
         "key": keys,

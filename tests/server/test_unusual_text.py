@@ -64,6 +64,28 @@ VALID = {
             }
         ]
     },
+    "/api/v1/drift/profiles": {
+        "line": f"{USERS}@1",
+        "profile": {
+            "version": "1.0.0",
+            "run": 1,
+            "at": "2026-03-02T11:00:00Z",
+            "events": 1_000,
+            "received": 1_001,
+            "keys": 900,
+            "event_time": "at",
+            "first": "2026-03-01T11:00:00Z",
+            "last": "2026-03-02T11:00:00Z",
+            "histograms": {"field:ltv": {"20": 1_000}},
+            "violations": {"range:ltv": 1},
+        },
+    },
+    "/api/v1/drift/findings/{line}/{fingerprint}/answer": {
+        "answer": "explained",
+        "owner": "growth",
+        "reason": "r",
+        "until": "2030-01-01",
+    },
     "/api/v1/tokens": {"name": "ci", "role": "contributor", "team": "growth", "scopes": ["read"], "days": 9},
     "/contracts/owners/from-decision-card": {
         "buyer": {"name": "S", "contact": "#s"},
@@ -78,6 +100,8 @@ PATH = {
     "identity": "1",
     "key": "7",
     "feed": "nightly_users",
+    "certificate": "cert-1",
+    "fingerprint": "4be0643f1d98573b",
 }
 
 

@@ -122,7 +122,7 @@ class Drift(DriftApi):
         named = parse_line(line)
 
         def find(connection: Connection, visibility: Visibility) -> DriftFindingAnswer:
-            if not visibility.sees(named.contract):
+            if not visibility.sees(named.contract) or not versions.versions_in_line(connection, named):
                 raise no_line(named)
             return _on(_find(connection, named, fingerprint), self._context.today)
 
