@@ -145,6 +145,14 @@ def test_more_refused_events_of_an_invariant_are_drift(trials: Trials) -> None:
     )
 
 
+def test_numbered_ids_that_count_on_are_no_drift(trials: Trials) -> None:
+    def numbered(day: int, start: int) -> Profile:
+        rows = [{**row, "roomCode": f"R{start + number}"} for number, row in enumerate(trials.rows[day])]
+        return population(rows, trials.layout).events.profile("1.2.0", day, trials.drawn[day][0].at)
+
+    assert detect_drift(numbered(1, 8_000), [numbered(0, 500)], trials.layout) == ()
+
+
 def test_a_finding_keeps_its_fingerprint_from_run_to_run(trials: Trials) -> None:
     rows = [{**row, "roomCode": row["roomCode"].lstrip("R")} for row in trials.rows[0]]
     changed = population(rows, trials.layout)

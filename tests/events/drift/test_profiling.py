@@ -135,6 +135,16 @@ def test_a_classified_field_has_counts_of_presence_only() -> None:
     assert next(one for one in LAYOUT.fields if one.path == "member").kind is FieldKind.PRESENCE
 
 
+def test_numbers_that_count_events_or_keys_have_counts_of_presence_only() -> None:
+    counted = contract(field("id", "integer", unique=True), field("n", "integer"), field("m", "integer"))
+
+    assert [(one.path, one.kind.value) for one in layout_of(counted).fields] == [
+        ("id", "presence"),
+        ("n", "presence"),
+        ("m", "number"),
+    ]
+
+
 def test_a_profile_has_no_values() -> None:
     rows = [{"id": "C-4711", "price": Decimal("1234.56"), "state": "OPEN", "place": {"city": "Springfield"}}]
 

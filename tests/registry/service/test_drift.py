@@ -177,6 +177,19 @@ def test_runs_of_the_same_hour_count_as_one_and_a_repeated_run_once(watched: Any
     assert watched.drift.record("orders@1", profile(9)).compared_with == 9
 
 
+def test_in_the_first_hour_a_run_is_compared_with_the_runs_before(registry: AnyRegistry, clock: Clock) -> None:
+    registry.register(orders(fields=[ID, CAPACITY, PRICE], event=EVENT))
+    clock.now = DAY + timedelta(days=30)
+    first = profile(8)
+    second = profile(8, price=CENTS).model_copy(update={"run": 2, "at": first.at + timedelta(minutes=5)})
+
+    registry.drift.record("orders@1", first)
+    report = registry.drift.record("orders@1", second)
+
+    assert [one.kind for one in report.findings] == [DriftKind.SCALE]
+    assert (report.events, report.compared_with) == (20_000, 1)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

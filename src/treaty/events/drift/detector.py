@@ -238,6 +238,8 @@ class _Detector:
         compared = self._compare(metric, _has_value)
         if compared is None or not compared.is_unusual or kind is FieldKind.PRESENCE:
             return
+        if kind is FieldKind.TEXT and _only_counts_on(compared):
+            return
         drift, message = _DRIFTS[kind](metric, compared)
         yield self._found(drift, metric, compared, message, label)
 
@@ -485,6 +487,18 @@ def _text_drift(metric: Metric, compared: Comparison) -> tuple[DriftKind, str]:
     if moved_share(now, before) < compared.moved / 2:
         message = f"{path} has another length in {_percent(compared.moved)} of the events"
     return DriftKind.TEXT_SHAPE, message
+
+
+def _only_counts_on(compared: Comparison) -> bool:
+    """Return whether texts with digits only became longer or shorter, as numbered ids do that had several lengths."""
+    before, now = (_shape_counts(counts) for counts in (compared.before, compared.now))
+    has_digits = all(shape in _WITH_DIGITS for shape in before.keys() | now.keys())
+    is_constant = max(compared.before.values()) >= _CONSTANT * sum(compared.before.values())
+    return has_digits and not is_constant and moved_share(now, before) < MIN_MOVED
+
+
+_WITH_DIGITS = frozenset({codes.DIGITS, codes.CAPITAL_CODE, codes.MIXED})
+_CONSTANT = 0.99
 
 
 def _shape_counts(counts: Counts) -> dict[int, int]:

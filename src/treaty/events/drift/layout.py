@@ -28,7 +28,7 @@ class FieldKind(StrEnum):
     """How the values of a field are profiled."""
 
     PRESENCE = "presence"
-    """Only whether there is a value: classified fields, and types without an order."""
+    """Only whether there is a value: classified fields, numbers that count events or keys, types without an order."""
     NUMBER = "number"
     TIMESTAMP = "timestamp"
     DATE = "date"
@@ -156,8 +156,9 @@ def _metrics_of(field: ProfiledField) -> Iterator[Metric]:
 def layout_of(contract: Contract, event_time: str | None = None) -> ProfileLayout:
     """Return what is profiled of the first object of a contract; `event_time` names the field with that time."""
     schema = contract.schema[:1]
-    fields = [field for item in schema for field in _fields(item.fields, FieldPath(), ())][:MAX_FIELDS]
     ordering = contract.treaty.ordering
+    counted = frozenset({ordering.sequence} if ordering and ordering.sequence else ())
+    fields = [field for item in schema for field in _fields(item.fields, FieldPath(), (), counted)][:MAX_FIELDS]
     names = (ordering.key if ordering else ()) or (schema[0].primary_key if schema else ())
     tops = {field.name: field for item in schema for field in item.fields if not identifier_problem(_column(field))}
     key = tuple((_column(tops[name]),) for name in names if name in tops)
@@ -165,15 +166,18 @@ def layout_of(contract: Contract, event_time: str | None = None) -> ProfileLayou
     return ProfileLayout(tuple(fields), key if len(key) == len(names) else (), timed)
 
 
-def _fields(fields: tuple[Field, ...], root: FieldPath, columns: tuple[str, ...]) -> Iterator[ProfiledField]:
+def _fields(
+    fields: tuple[Field, ...], root: FieldPath, columns: tuple[str, ...], counted: frozenset[str]
+) -> Iterator[ProfiledField]:
+    """Yield the fields inside others; those that are `counted` have larger numbers in every run."""
     for field in fields:
         if identifier_problem(_column(field)):
             continue  # SQL cannot name it
         path, inside = root.field(field.name or ""), (*columns, _column(field))
         if field.properties and not field.is_union:
-            yield from _fields(field.properties, path, inside)
+            yield from _fields(field.properties, path, inside, frozenset())
         else:
-            kind = _kind(field)
+            kind = _kind(field, is_counted=field.name in counted)
             yield ProfiledField(
                 str(path), inside, kind, _values(field) if kind is FieldKind.VALUES else (), field.is_required
             )
@@ -183,12 +187,14 @@ def _column(field: Field) -> str:
     return field.physical_name or field.name or ""
 
 
-def _kind(field: Field) -> FieldKind:
+def _kind(field: Field, *, is_counted: bool) -> FieldKind:
     name = field.type.name if field.type else "string"
     if _is_classified(field):
         return FieldKind.PRESENCE
     if name == "boolean" or (name in ("string", "integer") and _values(field)):
         return FieldKind.VALUES
+    if name in ("integer", "number") and (is_counted or field.primary_key or field.unique):
+        return FieldKind.PRESENCE
     return _KINDS.get(name, FieldKind.PRESENCE)
 
 

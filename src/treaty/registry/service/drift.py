@@ -67,6 +67,8 @@ class _Detected:
     compared: frozenset[str]
     """The metrics that a profile before has too."""
     compared_with: int
+    drifted_before: tuple[str, ...]
+    """The metrics that drifted in earlier runs of the hour."""
     is_new: bool
 
 
@@ -205,14 +207,18 @@ def _detect(connection: Connection, visibility: Visibility, line: Line, profile:
     hour = _hour(profile.at)
     earlier = store.find_profile(connection, line, profile.version, hour)
     if earlier is not None and (earlier.run, earlier.at) == (profile.run, profile.at.astimezone(UTC)):
-        return _Detected(Profile.model_validate(earlier.profile), (), frozenset(), 0, is_new=False)
-    merged = profile if earlier is None else merge_profiles(Profile.model_validate(earlier.profile), profile)
-    references = _references(connection, line, merged, contract)
+        return _Detected(Profile.model_validate(earlier.profile), (), frozenset(), 0, (), is_new=False)
+    before = None if earlier is None else Profile.model_validate(earlier.profile)
+    merged = profile if before is None else merge_profiles(before, profile)
+    judged, references = merged, _references(connection, line, merged, contract)
+    if earlier is not None and before is not None and not references:  # the first hour of a line
+        judged, references = profile, [before.without((), metrics=earlier.drifted)]
     return _Detected(
         merged,
-        detect_drift(merged, references, layout),
+        detect_drift(judged, references, layout),
         frozenset(name for one in references for name in _metrics(one)),
         len(references),
+        earlier.drifted if earlier else (),
         is_new=True,
     )
 
@@ -271,7 +277,7 @@ def _put_profile(transaction: Transaction, line: Line, detected: _Detected, acto
         profile.at.astimezone(UTC),
         profile.covers_day,
         profile.model_dump(mode="json"),
-        tuple(sorted({metric for one in detected.findings for metric in one.metrics})),
+        tuple(sorted({*detected.drifted_before, *(metric for one in detected.findings for metric in one.metrics)})),
         transaction.now,
         actor,
     )
