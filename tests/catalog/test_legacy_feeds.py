@@ -35,7 +35,7 @@ def test_feed_shows_new_findings_first_with_what_was_decided(browser: Browser) -
     text = words(browser.get(PAGE))
 
     assert "1 finding undecided" in listed
-    assert "2 parallel" in listed
+    assert "3 parallel" in listed
     assert text.index("new state S") < text.index(SETTLED)
     assert "semantic disagreement, Group Accounting settled by financial_recognition_status" in text
     assert f'/catalog/contracts/{FINANCE}#field-financial_recognition_status"' in page
