@@ -26,7 +26,12 @@ from treaty.registry.model import (
 )
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
-from treaty.registry.service.direct_reads import critical_direct_reads, forbidden_by, notify_of_new_reads
+from treaty.registry.service.direct_reads import (
+    critical_direct_reads,
+    forbidden_by,
+    notify_of_new_reads,
+    notify_of_scanned_reads,
+)
 from treaty.registry.service.lifecycle import head_of
 from treaty.registry.service.observed_usage import first_moment
 from treaty.registry.service.retired_feeds import check_retired_feeds
@@ -139,13 +144,15 @@ class DependencyMap(DependencyMapApi):
         def write(transaction: Transaction) -> ScanReceiptAnswer:
             teams = frozenset(grant.team for grant in context.actor.grants if grant.team is not None)
             authorize(context.actor, Action.NOTIFY, Resource("scan", scan, teams))
-            known = critical_direct_reads(transaction.connection, context.rules, transaction.now.date())
+            known = store.scanned_pairs(transaction.connection)
             before = store.count_reads(transaction.connection, scan)
             details = {"reads": len(reads), "replaced": before}
             transaction.record(context.actor.name, "map.scan", scan, details=details)
             store.replace_reads(transaction, scan, reads, context.actor.name)
             check_retired_feeds(transaction, context.rules)
-            notify_of_new_reads(transaction, context.rules, known)
+            notify_of_scanned_reads(
+                transaction, context.rules, {(read.consumer, read.source) for read in reads} - known
+            )
             return ScanReceiptAnswer(scan=scan, recorded=len(reads), replaced=before)
 
         return context.write(write)

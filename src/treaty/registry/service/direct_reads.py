@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 
 from treaty.consumers.subscriptions import ConsumerClass, Subscription
@@ -68,7 +68,26 @@ def notify_of_new_reads(transaction: Transaction, rules: RegistryRules, before: 
     if rules.direct_reads is DirectReads.ALLOW:
         return
     after = critical_direct_reads(transaction.connection, rules, transaction.now.date())
-    new = [entry for key, entry in after.items() if key not in before]
+    _notify_of_entries(transaction, [entry for key, entry in after.items() if key not in before])
+
+
+def notify_of_scanned_reads(transaction: Transaction, rules: RegistryRules, new: Collection[tuple[str, str]]) -> None:
+    """Notify of direct reads of critical consumers by the pairs of consumer and table that a scan found first.
+
+    A read that is declared or observed as well was known before.
+    """
+    if rules.direct_reads is DirectReads.ALLOW or not new:
+        return
+    connection = transaction.connection
+    lines = dependency_map.lines_of_tables(connection, {source for _, source in new})
+    keys = {(consumer, str(lines.get(source, source))) for consumer, source in new}
+    entries = critical_direct_reads(connection, rules, transaction.now.date())
+    _notify_of_entries(
+        transaction, [entry for key, entry in entries.items() if key in keys and entry.evidence == ("scanned",)]
+    )
+
+
+def _notify_of_entries(transaction: Transaction, new: Sequence[MapEntry]) -> None:
     for entry in new[:_MAX_NOTICES]:
         about = entry.line or entry.served_by
         if about is not None:

@@ -44,6 +44,17 @@ def count_reads(connection: Connection, scan: str) -> int:
     return connection.execute(select(func.count()).select_from(scanned_reads).where(_R.scan == scan)).scalar_one()
 
 
+def scanned_pairs(connection: Connection) -> set[tuple[str, str]]:
+    """Return the consumers and tables that scans found."""
+    return {(row.consumer, row.source) for row in connection.execute(select(_R.consumer, _R.source))}
+
+
+def lines_of_tables(connection: Connection, tables: Iterable[str]) -> dict[str, Line]:
+    """Return the line of each table that belongs to a contract."""
+    names = _TableNames(connection)
+    return {table: line for table in tables if (line := names.find_line(table)) is not None}
+
+
 def replace_reads(transaction: Transaction, scan: str, reads: Sequence[ScannedRead], actor: str) -> None:
     """Store what a scan found in place of what the last scan of that name did."""
     transaction.write(delete(scanned_reads).where(_R.scan == scan))
