@@ -1,8 +1,10 @@
-"""For any policy, subscription and rows, Spark, tables, views and feeds give the cells that the read API gives."""
+"""For any policy, subscription and rows, every path on Spark gives the cells that the read API gives."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,11 +14,15 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.serving.publisher import TABLE, Publisher, Reader, feed_files
+from tests.serving.publisher import Publisher, Reader, feed_files
 from tests.serving.random_views import FIELDS, NOW, POLICIES, PURPOSES, ROWS, cells_of, readable, reader_of
 from tests.serving.shop import KEYS, SCHEMA
 from treaty.pipeline.project.declarations import ConsumerDelivery, Feed, Format
+from treaty.pipeline.sinks.topic.values import json_encoder
 from treaty.pipeline.tables import Tables
+from treaty.pipeline.tables.consumer_reader import ConsumerRequest, read_for_consumer
+from treaty.pipeline.tables.row_changes import SnapshotComparison
+from treaty.pipeline.tables.table_reader import ReadRequest
 from treaty.policy import EffectiveView, effective_view
 from treaty.policy.key_files import key_finder
 from treaty.spark.masks import apply_view
@@ -63,7 +69,7 @@ def test_a_data_frame_has_the_cells_of_the_effective_view(
 
 @settings(max_examples=4, **QUIET)
 @given(**VIEWS)
-def test_tables_views_and_feeds_have_the_cells_of_the_effective_view(
+def test_tables_views_feeds_topics_and_the_command_line_have_the_cells_of_the_effective_view(
     spark: SparkSession,
     tmp_path_factory: Any,
     policy: dict[str, Any],
@@ -91,8 +97,24 @@ def test_tables_views_and_feeds_have_the_cells_of_the_effective_view(
     if has_view:
         assert _cells(spark.table(publisher.tables.namespace.full_name("reader.orders_view"))) == expected
     lines = [line for file in feed_files(folder, "reader") for line in file.read_text().splitlines()]
-    assert {row["order_id"]: row for row in map(_plain, map(json.loads, lines))} == expected
-    assert publisher.tables.exists(TABLE)
+    assert _of_json(lines) == expected
+    assert _of_json(_sent_to_a_topic(publisher.tables)) == expected
+    request = ConsumerRequest(ReadRequest("orders_v1", limit=1_000), lambda *_: view, key_finder(KEYS), NOW)
+    read = read_for_consumer(publisher.tables.catalog, request, lambda: nullcontext(publisher.tables))
+    assert _of_json(read.rows.records) == expected
+
+
+def _sent_to_a_topic(tables: Tables) -> list[bytes]:
+    """Return the values of the records that a topic of the reader gets."""
+    stamp = tables.stamp("reader.orders")
+    assert stamp is not None
+    encode = json_encoder(tables.catalog.columns("reader.orders", stamp.snapshot))
+    changes = SnapshotComparison(tables.catalog, "reader.orders", None, stamp.snapshot, ["order_id"]).changes()
+    return [encode(change.row) for change in changes]
+
+
+def _of_json(lines: Iterable[str | bytes]) -> dict[str, Any]:
+    return {row["order_id"]: row for row in map(_plain, map(json.loads, lines))}
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
