@@ -42,14 +42,14 @@ def read(
     from treaty.pipeline.tables.consumer_reader import ConsumerRequest, consumer_frame
     from treaty.pipeline.tables.table_reader import ReadRequest
     from treaty.policy.key_files import key_finder
-    from treaty.registry.consumer_views import find_consumer_view
+    from treaty.registry.consumer_views import find_view_to_read
     from treaty.settings import load_settings
 
     settings = load_settings(None)
     with _opened(registry, settings) as opened:
 
         def find_view(contract: str, version: str) -> EffectiveView:
-            return find_consumer_view(opened, opened.get(contract, version), consumer, region)
+            return find_view_to_read(opened, contract, version, consumer, region)
 
         tables = Tables(session or _session(settings), catalog or _catalog(settings))
         request = ConsumerRequest(ReadRequest(line, as_of), find_view, find_key or key_finder(), datetime.now(UTC))

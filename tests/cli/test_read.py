@@ -255,7 +255,12 @@ def test_reads_on_spark_and_on_the_command_line_are_in_the_access_log(subscribed
     assert [
         (one["consumer"], one["decision"], one["fields"], one["rows"], one["purpose"], one["run"]) for one in listed
     ] == [
+        ("ads", "purpose", [], 0, "marketing", None),
         ("models", "served", ["email", "city"], None, "analytics", 15),
         ("desk", "served", ["city"], 1, "support", 15),
     ]
-    assert [line.split()[1:] for line in text.splitlines() if line.split()[0] == "rows"] == [["not", "known"], ["1"]]
+    assert [line.split()[1:] for line in text.splitlines() if line.split()[0] == "rows"] == [
+        ["0"],
+        ["not", "known"],
+        ["1"],
+    ]

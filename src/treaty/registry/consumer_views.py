@@ -5,11 +5,11 @@ from __future__ import annotations
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
-from treaty.contracts.versions import parse_line
+from treaty.contracts.versions import Line, parse_line
 from treaty.errors import NotFound
 from treaty.policy import EffectiveView, effective_view
 from treaty.registry.api import RegistryApi
-from treaty.registry.model import DocumentAnswer, SubscriptionAnswer
+from treaty.registry.model import AccessDecision, AccessReport, DocumentAnswer, SubscriptionAnswer
 
 
 def find_consumer_view(
@@ -22,6 +22,18 @@ def find_consumer_view(
         raise NotFound(f"{consumer} has no subscription to {document.line}", f"make one: {hint}")
     contract, policies = find_binding_contracts(registry, document)
     return effective_view(contract, subscription, policies=policies, region=region)
+
+
+def find_view_to_read(
+    registry: RegistryApi, contract: str, version: str, consumer: str, region: str | None
+) -> EffectiveView:
+    """Return what a consumer may read that is about to read rows; a purpose that is refused is recorded."""
+    view = find_consumer_view(registry, registry.get(contract, version), consumer, region)
+    if view.refusal is not None:
+        line = str(Line(contract, int(version.partition(".")[0])))
+        report = AccessReport(line=line, consumer=consumer, version=version, rows=0, decision=AccessDecision.PURPOSE)
+        registry.lineage.report_accesses([report])
+    return view
 
 
 def find_subscription(registry: RegistryApi, consumer: str, line: str) -> Subscription | None:

@@ -403,7 +403,8 @@ class AccessReportBody(RequestBody):
     run: int | None = Field(default=None, ge=0, lt=2**63, description="The run that published the rows.", examples=[7])
     decision: AccessDecision = Field(
         default=AccessDecision.SERVED,
-        description="`served` if the consumer has read them, `delivered` if a run wrote them for it.",
+        description="`served` if the consumer has read them, `delivered` if a run wrote them for it, `purpose` if its "
+        "purpose is not allowed.",
         examples=["delivered"],
     )
 

@@ -133,12 +133,12 @@ def _read_for(
     from treaty.pipeline.tables.consumer_reader import ConsumerRequest, read_for_consumer
     from treaty.policy import EffectiveView
     from treaty.policy.key_files import key_finder
-    from treaty.registry.consumer_views import find_consumer_view
+    from treaty.registry.consumer_views import find_view_to_read
 
     with open_registry(None, None, settings) as registry:
 
         def find_view(contract: str, version: str) -> EffectiveView:
-            return find_consumer_view(registry, registry.get(contract, version), consumer, region)
+            return find_view_to_read(registry, contract, version, consumer, region)
 
         request = ConsumerRequest(question, find_view, key_finder(), datetime.now(UTC))
         found = read_for_consumer(catalog, request, open_on_spark)

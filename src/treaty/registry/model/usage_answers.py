@@ -65,6 +65,8 @@ class AccessDecision(StrEnum):
     """Read on Spark, or with `treaty read`."""
     DELIVERED = "delivered"
     """Written for the consumer by a run: to a feed, a topic or a table."""
+    PURPOSE = "purpose"
+    """Refused, since a data policy does not allow the purpose of the consumer."""
 
 
 class AccessReport(Answer):
