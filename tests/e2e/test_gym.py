@@ -22,7 +22,9 @@ def test_the_story_of_the_gym(spark: SparkSession, tmp_path: Path) -> None:
     story = "\n".join(told)
     for message in (
         "✗ ordering.gaps         The sequence of a key has no gaps",
-        "336 events of 120 keys from native.jsonl\ncertified: no check failed",
+        "✗  who publishes classes is certified: native has no certificate for it",
+        "336 events of 120 keys from native.jsonl\ncertified: no check failed\nissued certificate",
+        "may native publish gym.scheduling.class_published@1?  yes",
         "✗ ordering.sequence     Events of a key arrive in the order of their sequence",
         "must not contain what the contract excludes (first key c00000 at 1, value internalNotes)",
         "takes classId apart; the contract promises that it identifies, not what it looks like",
