@@ -312,13 +312,14 @@ def _put_findings(
         if earlier is None or before[found.fingerprint] == "ended" or _has_lapsed(connection, line, found, today):
             opened.append(found)
     shown = {one.fingerprint for one in detected.findings}
+    ended = []
     for earlier in known.values():
         is_judged = any(metric in detected.compared for metric in earlier.finding["metrics"])
         if earlier.is_present and earlier.fingerprint not in shown and is_judged and earlier.version == profile.version:
             store.put_finding(transaction, _ended(earlier))
-    if opened:
-        listed = [one.fingerprint for one in opened]
-        details = {"run": profile.run, "findings": listed, "first": opened[0].message[:_MAX_TEXT]}
+            ended.append(earlier.fingerprint)
+    if opened or ended:
+        details = {"run": profile.run, "opened": [one.fingerprint for one in opened], "ended": ended}
         transaction.record(actor, "drift.find", str(line), details=details)
     _notify(transaction, line, opened, owners)
 
