@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import Column, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
@@ -254,7 +254,7 @@ def published_events(records: Records, contracts: Sequence[Contract], now: datet
     with explain_errors(records.transport.source):
         found = survey(typed)
         refuse_without_events(found, records, contracts)
-        types = _checked_types(records, contracts, typed, found, now)
+        types = _checked_types(records, contracts, found, now)
         return PublishedEvents(records, found, tuple(_key_groups(types)))
 
 
@@ -264,7 +264,7 @@ def certify(records: Records, contracts: Sequence[Contract], publisher: str, cer
 
 
 def _checked_types(
-    records: Records, contracts: Sequence[Contract], typed: DataFrame, found: Sequence[TypeSurvey], now: datetime
+    records: Records, contracts: Sequence[Contract], found: Sequence[TypeSurvey], now: datetime
 ) -> list[CheckedEvents]:
     streams = {contract.id: stream for stream in streams_of(contracts).values() for contract in stream.contracts}
     by_code = {one.code: one for one in found if one.code is not None}
@@ -273,7 +273,10 @@ def _checked_types(
         CheckTarget(contract, streams.get(contract.id), transport.has_arrival_times, transport.has_partitions)
         for contract in contracts
     )
-    return [CheckedEvents(target, code, by_code.get(code), typed, records, now) for code, target in enumerate(targets)]
+    return [
+        CheckedEvents(target, code, by_code.get(code), typed_records(records, contracts, target.contract), records, now)
+        for code, target in enumerate(targets)
+    ]
 
 
 def _key_groups(types: Sequence[CheckedEvents]) -> Iterator[KeyGroup]:

@@ -11,6 +11,7 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument, NotFound
+from treaty.spark.columns import any_of, evaluate_once
 from treaty.spark.json_texts import without_byte_order_mark
 from treaty.spark.readers.files import list_files
 from treaty.spark.readers.json_reader import parse_variant_type
@@ -94,12 +95,14 @@ def _with_arrival(frame: DataFrame, *columns: Column) -> DataFrame:
     return frame.select(*columns, arrival.alias(ARRIVAL))
 
 
-def typed_records(records: Records, contracts: Sequence[Contract]) -> DataFrame:
+def typed_records(records: Records, contracts: Sequence[Contract], only: Contract | None = None) -> DataFrame:
     """Return the records with the number of their contract and the text of the event itself.
 
     The type is what the transport says, else the type of a CloudEvent, else the field that was named, else that of the
     only contract. It matches an event type, the id of a contract, or its id with the major version, as topics have it.
+    With `only`, records whose text cannot name the type of that contract are left out before they are parsed.
     """
+    frame = records.frame if only is None or len(contracts) == 1 else records.frame.where(_may_name(only))
     text = F.col(PAYLOAD)
     envelope = F.when(
         F.contains(text, F.lit('"specversion"')), F.from_json(text, "specversion STRING, type STRING, data STRING")
@@ -112,10 +115,17 @@ def typed_records(records: Records, contracts: Sequence[Contract]) -> DataFrame:
     code = _code_of(name, contracts)
     if len(contracts) == 1 and records.transport.type_field is None:
         code = F.when(name.isNull(), F.lit(0)).otherwise(code)
-    opened = records.frame.withColumn("_envelope", envelope)
+    opened = frame.withColumn("_envelope", evaluate_once(envelope))
     kept = (F.col(column) for column in (ARRIVED_AT, PARTITION, ARRIVAL))
     body = F.when(is_enveloped, F.col("_envelope.data")).otherwise(text)
     return opened.select(code.alias(CODE), name.alias(TYPE), body.alias(PAYLOAD), *kept)
+
+
+def _may_name(contract: Contract) -> Column:
+    """Whether a record may have the type of a contract: its transport or its text has the name, or escapes."""
+    text = F.col(PAYLOAD)
+    named = [F.contains(text, F.lit(f'"{name}"')) for name in type_names(contract)]
+    return any_of([F.col(TYPE).isin(*type_names(contract)), *named, F.contains(text, F.lit("\\"))])
 
 
 def type_names(contract: Contract) -> tuple[str, ...]:
@@ -149,7 +159,7 @@ def survey(typed: DataFrame) -> tuple[TypeSurvey, ...]:
     record = F.when(is_object, F.col("_parsed.record"))
     unknown = F.when(F.col(CODE).isNull(), F.col(TYPE))
     found = (
-        typed.select(CODE, unknown.alias(TYPE), PAYLOAD, parsed.alias("_parsed"))
+        typed.select(CODE, unknown.alias(TYPE), PAYLOAD, evaluate_once(parsed).alias("_parsed"))
         .groupBy(CODE, TYPE)
         .agg(
             F.schema_of_variant_agg(record).alias("structure"),
