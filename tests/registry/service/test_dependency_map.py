@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 
 from tests.registry.backends import AnyRegistry
 from tests.registry.offers import orders
 from treaty.consumers.subscriptions import ConsumerClass
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.legacy.consumer_guess import ClassGuess
 from treaty.legacy.scanned_reads import ScannedRead
+from treaty.registry.service import Registry
+from treaty.registry.service.lineage_events import record_accesses
+from treaty.registry.store.data_accesses import DataAccess
 
 CLOSE = ClassGuess(ConsumerClass.EXTERNAL_REGULATORY, 0.8, "its name contains 'close'")
 
@@ -117,3 +125,16 @@ def test_hidden_dependencies_are_found_in_scans(registry: AnyRegistry) -> None:
     assert registry.dependency_map.hidden_dependencies(contract="orders@1", limit=2).next is not None
     assert registry.dependency_map.hidden_dependencies(contract="refunds").items == []
     assert registry.dependency_map.hidden_dependencies(consumer="tableau").items == []
+
+
+def test_fields_that_the_read_api_refused_are_hidden_dependencies(tmp_path: Path) -> None:
+    with Registry.open(str(tmp_path / "registry.db")) as registry:
+        registry.register(orders())
+        registry.consumers.subscribe("close", "orders@1", consumer_class="decision_automation", fields=["id"])
+        asked = DataAccess(registry.context.now, "close", "close", Line("orders", 1), "field", fields=("id", "ltv"))
+        old = replace(asked, at=asked.at - timedelta(days=400), fields=("row_no",))
+        record_accesses(registry.context, [asked, old])
+
+        (found,) = registry.dependency_map.hidden_dependencies().items
+
+    assert (found.kind.value, found.subject, found.evidence) == ("undeclared_field", "ltv", ["refused"])
