@@ -36,7 +36,7 @@ class InputColumns:
     def of(self, frame: DataFrame) -> InputLayout:
         """Return the layout of a frame with these columns."""
         parsed = frame.select("*", *self.parsed) if self.parsed else frame
-        return InputLayout(**vars(self), frame=parsed.select(*self.columns))
+        return InputLayout(**{**vars(self), "frame": parsed.select(*self.columns)})
 
     @property
     def valid_columns(self) -> tuple[str, ...]:
