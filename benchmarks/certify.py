@@ -27,14 +27,15 @@ def run() -> str:
     """Return the table: parsing, certifying, and the ratio, which should be at most 3."""
     from treaty.contracts.loader import load
     from treaty.spark.session import spark_session
-    from treaty.spark.session_options import SparkOptions
+    from treaty.spark.session_options import SparkOptions, Start
 
     files = [CONTRACTS / f"gym.scheduling.{name}.yaml" for name in NAMES]
     contracts = [load(file.read_bytes(), str(file)).contract for file in files]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "events.jsonl"
         _write(path, contracts)
-        spark = spark_session(SparkOptions(memory="4g", conf={"spark.sql.shuffle.partitions": "4"}))
+        conf = {"spark.sql.shuffle.partitions": "4"}
+        spark = spark_session(SparkOptions(memory="4g", start=Start.THROUGHPUT, conf=conf))
         try:
             taken = medians(
                 {
