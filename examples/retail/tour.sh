@@ -134,8 +134,57 @@ step "21. A release of the shop loses addresses. The events are valid, but the p
 (cd "$OLDPWD" && python -m examples.retail.breach "$work/pipeline/landing") || exit 1
 echo; expect 3 treaty run pipeline
 
-cd "$OLDPWD" || exit 1
-step "22. The catalog shows every contract with its fields, consumers, changes and measured quality."
+root=$OLDPWD; cd "$root" && cp -r examples/retail/revenue_migration "$work/revenue_migration" && cd "$work" || exit 1
+(cd "$root" && python -m examples.retail.history "$work/history" --orders 4000 --days 10 --start 2026-03-01 --clean \
+  --only order_placed --only order_cancelled > /dev/null) || exit 1
+rm revenue_migration/publications/legacy_revenue_files.yaml && cp revenue_migration/changes/finance_order_revenue.first.sql revenue_migration/sql/finance_order_revenue.sql || exit 1
+arrive() { # arrive DAY: the events of a day arrive, and the nightly job writes its mart
+  local event; for event in order_placed order_cancelled; do
+    mkdir -p "revenue_migration/landing/retail.orders.$event"
+    cp "history/retail.orders.$event/$(printf 'part-%04d.jsonl' "$1")" "revenue_migration/landing/retail.orders.$event/" || exit 1
+  done
+  (cd "$root" && python -m examples.retail.legacy_revenue "$work/revenue_migration/landing" "$work/revenue_migration/mart" --nights "$1") || exit 1
+  treaty run revenue_migration > run.txt 2>&1 || { cat run.txt; exit 1; }
+}
+compare() { # compare DAY [FEED]: what differs up to a day of March; undecided findings are no failure here
+  treaty parallel run "${2:-legacy_revenue}" --project revenue_migration --as-of "$(printf '2026-03-%02d' "$1")" > compared.txt 2> errors.txt
+  case $? in 0|3) ;; *) cat errors.txt; exit 1 ;; esac
+}
+decide() { # what the classes mean here: rows that the new side lacks, and its values, are its own defects
+  local finding state class rest as
+  treaty parallel report legacy_revenue --as csv | tail -n +2 > findings.csv || exit 1
+  while IFS=, read -r finding state class rest; do
+    case $state in disposed) continue ;; esac
+    case $class,$rest in missing_in_new*|value*|late*"not yet in new"*) as=defect_in_new ;; *) as=defect_in_legacy ;; esac
+    treaty parallel dispose legacy_revenue "$finding" --as "$as" --owner "Finance Systems" --reason "found in the parallel run" \
+      > /dev/null || exit 1
+  done < findings.csv
+}
+live() { # live DAY...: days of the parallel run, with decisions about what is new
+  local day; for day in "$@"; do arrive "$day" && compare "$day" && decide || exit 1; done
+}
+
+step "22. Finance reads the mart of a nightly job. It is declared as a legacy feed, and the plan says what it is compared with."
+expect 0 treaty register revenue_migration/contracts revenue_migration/consumers.yaml
+arrive 1 > /dev/null || exit 1
+expect 0 treaty plan revenue_migration
+
+step "23. Day 1 of the parallel run: every difference is in one class, with its effect on revenue (exit code 3)."
+expect 3 treaty parallel run legacy_revenue --project revenue_migration --as-of 2026-03-01
+
+step "24. Day 3: what the job does wrong is decided once. Two defects are in the new SQL: goods that customers carry out are missing, and cancelled lines still count."
+decide && live 2 3 || exit 1
+expect 0 treaty parallel report legacy_revenue
+
+step "25. A second version of the SQL corrects both. After three clean days the gate is open, and finance cuts over."
+cp "$root/examples/retail/revenue_migration/sql/finance_order_revenue.sql" revenue_migration/sql/ && live 4 5 6 || exit 1
+expect 3 treaty can-i-cut-over finance
+expect 0 treaty cutover acknowledge legacy_revenue finance
+expect 0 treaty cutover approve legacy_revenue finance
+expect 0 treaty cutover move legacy_revenue finance
+
+cd "$root" || exit 1
+step "26. The catalog shows every contract with its fields, consumers, changes and measured quality."
 expect 0 treaty catalog build "$left/site"
 
 step "Look further"

@@ -43,7 +43,11 @@ def test_the_tour_shows_the_consumers_affected_by_a_refused_change(tmp_path: Pat
         "Guide for delivery-planner",
         "proven: exact fields returned unchanged",
         "|        Porto|      2|",
-        "Built the catalog of 18 contracts",
+        "legacy feeds, without a contract",
+        "186 legacy rows, 157 new rows, 66 differences",
+        "can finance cut over from legacy_revenue?  no",
+        "legacy_revenue: finance is critical, and its owner has not approved the cut-over",
+        "Built the catalog of 20 contracts",
     ):
         assert message in ran.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["left"]
