@@ -9,7 +9,7 @@ from pydantic import Field
 from treaty.legacy.cutover import Gate
 from treaty.server.request_models import RequestBody, ShortText, Text
 
-Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 
 
 class GateBody(RequestBody):
