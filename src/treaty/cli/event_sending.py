@@ -105,7 +105,7 @@ def _send_to_topic(lines: Iterable[str], topic: Topic) -> int:
     from treaty.kafka.topics import TopicReader
 
     connection = connect_with(topic.bootstrap, topic.security, "the options of this command", os.environ)
-    TopicReader(connection).describe([topic.topic])
+    TopicReader(connection).find(topic.topic)
     settings = {"enable.idempotence": True, "partitioner": "murmur2_random", "linger.ms": 5, "log_level": 0}
     producer = Producer({**connection.client_settings(), **settings})
     failures: list[str] = []
