@@ -223,6 +223,9 @@ def test_every_term_of_a_contract_is_inherited_or_its_own() -> None:
         "contract.intended_consumers",
         "contract.event_type",
         "contract.event_meaning",
+        "contract.lifecycle",  # of the stream that the contract belongs to
+        "contract.lifecycle_moves",
+        "contract.lifecycle_invariants",
         "contract.require",  # evaluated on every contract below
         "contract.visibility",
         "contract.owners",  # that there is one is inherited

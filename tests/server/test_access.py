@@ -455,6 +455,7 @@ PAGES = [
     Asked("GET /catalog/contracts/{key}/at/{number}", EVERYBODY, at=f"{KEY}/at/1.0.0"),
     Asked("GET /catalog/contracts/{key}/versions", EVERYBODY, at=f"{KEY}/versions"),
     Asked("GET /catalog/contracts/{key}/consumers", EVERYBODY, at=f"{KEY}/consumers"),
+    Asked("GET /catalog/contracts/{key}/publishers", EVERYBODY, at=f"{KEY}/publishers"),
     Asked("GET /catalog/contracts/{key}/compare", EVERYBODY, at=f"{KEY}/compare?before=1.0.0&after=1.0.0"),
     Asked("GET /catalog/contracts/{key}/compare/{pair}", EVERYBODY, at=f"{KEY}/compare/1.0.0..1.0.0"),
     Asked("GET /catalog/contracts/{key}/document/{form}", EVERYBODY, at=f"{KEY}/document/odcs"),

@@ -52,11 +52,11 @@ def pair_rows(legacy: DataFrame, new: DataFrame, feed: LegacyFeed, comparison: C
         for place, name in enumerate(comparison.money)
     ]
     left = legacy.select(*key_of_legacy, legacy_values.alias(LEGACY)).select(
-        *(*names, LEGACY, F.count(F.lit(1)).over(all_of_key).alias(LEGACY_ROWS), *sums),
+        *(*map(F.col, names), F.col(LEGACY), F.count(F.lit(1)).over(all_of_key).alias(LEGACY_ROWS), *sums),
         F.row_number().over(greatest_first).alias("place"),
     )
     right = new.select(*key_of_new, new_values.alias(NEW)).select(
-        *(*names, NEW, F.count(F.lit(1)).over(by_key).alias(NEW_ROWS))
+        *(*map(F.col, names), F.col(NEW), F.count(F.lit(1)).over(by_key).alias(NEW_ROWS))
     )
     joined = left.where("place = 1").drop("place").join(right, names, "full_outer")
     counts = {name: F.coalesce(F.col(name), F.lit(0)) for name in (LEGACY_ROWS, NEW_ROWS)}
