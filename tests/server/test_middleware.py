@@ -349,6 +349,8 @@ HEAD_PATH_VALUES = {
     "form": "odcs",
     "identity": "1",
     "feed": "nightly_users",
+    "fingerprint": "5f2b",
+    "certificate": "cert-1",
     "number": "1",
     "name": "swagger-ui.css",
 }

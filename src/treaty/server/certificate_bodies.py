@@ -17,11 +17,13 @@ from treaty.events.certification import (
     Outcome,
     Violations,
 )
-from treaty.events.checks import CheckId
+from treaty.events.checks import CHECKS, CheckId
 from treaty.server.request_models import NO_NUL, IsoDatetime, RequestBody, ShortText, Text
 
 Count = Annotated[int, Field(ge=0, lt=2**63, strict=True, examples=[12000])]
 Value = Annotated[str, Field(max_length=2_000, pattern=NO_NUL)]
+
+_PASSED = [{"id": one.id, "title": one.title, "outcome": Outcome.PASSED, "violations": 0} for one in CHECKS.values()]
 
 
 class ViolationsBody(RequestBody):
@@ -87,7 +89,9 @@ class CertificationBody(RequestBody):
     certified_at: IsoDatetime = Field(examples=["2026-11-19T08:00:00Z"])
     contracts: list[CertifiedContractBody] = Field(min_length=1, max_length=100)
     evidence: EvidenceBody
-    checks: list[CheckResultBody] = Field(min_length=len(CheckId), max_length=len(CheckId))
+    checks: list[CheckResultBody] = Field(
+        min_length=len(CheckId), max_length=len(CheckId), description="One result for each check.", examples=[_PASSED]
+    )
     coverage: list[CoverageBody] = Field(default=[], max_length=20_000)
     unchecked: list[Value] = Field(default=[], max_length=1_000)
 
