@@ -46,7 +46,7 @@ demo-kafka: setup ## the retail example over Kafka topics, with a local broker
 demo-gym: setup ## publishers of events, certified and swapped, in a minute; Kafka is used if it runs
 	@$(BIN)/python -m examples.gym.demo
 
-tour: setup ## every part of Treaty on the retail example, in 26 steps
+tour: setup ## every part of Treaty on the retail example, in 28 steps
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/retail/tour.sh
 
 check: setup ## format, lint, types, import directions

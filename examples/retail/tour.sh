@@ -183,8 +183,26 @@ expect 0 treaty cutover acknowledge legacy_revenue finance
 expect 0 treaty cutover approve legacy_revenue finance
 expect 0 treaty cutover move legacy_revenue finance
 
+step "26. Finance is rolled back once; only later runs count from then on. After three more clean days it leaves for good."
+expect 0 treaty cutover rollback legacy_revenue finance --reason "a report of the close still reads the mart"
+live 7 8 9 || exit 1
+expect 0 treaty cutover acknowledge legacy_revenue finance
+expect 0 treaty cutover approve legacy_revenue finance
+expect 0 treaty can-i-cut-over finance
+expect 0 treaty cutover move legacy_revenue finance
+
+step "27. Partners cannot change their programs yet: they get the old files, made from the new rows. With its last consumer gone, the feed is retired."
+cp "$root/examples/retail/revenue_migration/publications/legacy_revenue_files.yaml" revenue_migration/publications/ && live 10 || exit 1
+head -n 3 revenue_migration/feeds/legacy_revenue_v1/run=*/*2026*03*10*.csv
+for consumer in support partners; do
+  treaty cutover acknowledge legacy_revenue "$consumer" > /dev/null || exit 1
+  expect 0 treaty cutover move legacy_revenue "$consumer"
+done
+expect 0 treaty cutover retire legacy_revenue
+expect 0 treaty cutover status legacy_revenue
+
 cd "$root" || exit 1
-step "26. The catalog shows every contract with its fields, consumers, changes and measured quality."
+step "28. The catalog shows every contract with its fields, consumers, changes and measured quality."
 expect 0 treaty catalog build "$left/site"
 
 step "Look further"
