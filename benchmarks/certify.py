@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-import os
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 
     from treaty.contracts import Contract
 
-EVENTS = int(os.environ.get("CERTIFY_EVENTS", "1000000"))
-"""The number of events; set the variable to try it with fewer."""
+EVENTS = 1_000_000
 ROUNDS, SHAPES, LIMIT = 3, 20_000, 3.0
 CONTRACTS = Path(__file__).parents[1] / "examples" / "gym" / "contracts"
 NAMES = ("class_published", "class_updated", "class_cancelled")
 
 
-def run() -> str:
+def run(events: int = EVENTS) -> str:
     """Return the table: parsing, certifying, and the ratio, which should be at most 3."""
     from treaty.contracts.loader import load
     from treaty.spark.session import spark_session
@@ -33,7 +32,7 @@ def run() -> str:
     contracts = [load(file.read_bytes(), str(file)).contract for file in files]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "events.jsonl"
-        _write(path, contracts)
+        _write(path, contracts, events)
         conf = {"spark.sql.shuffle.partitions": "4"}
         spark = spark_session(SparkOptions(memory="4g", start=Start.THROUGHPUT, conf=conf))
         try:
@@ -48,21 +47,21 @@ def run() -> str:
             spark.stop()
     floor = taken["parsing"]
     rows = [
-        [name, f"{seconds:.1f} s", f"{1e6 * seconds / EVENTS:.1f} µs", f"{seconds / floor:.2f}"]
+        [name, f"{seconds:.1f} s", f"{1e6 * seconds / events:.1f} µs", f"{seconds / floor:.2f}"]
         for name, seconds in taken.items()
     ]
-    return table(["", f"{EVENTS:,} events", "per event", f"to parsing (at most {LIMIT:g})"], rows)
+    return table(["", f"{events:,} events", "per event", f"to parsing (at most {LIMIT:g})"], rows)
 
 
-def _write(path: Path, contracts: list[Contract]) -> None:
+def _write(path: Path, contracts: list[Contract], events: int) -> None:
     """Write a generated stream, repeated with other keys until there are enough events."""
     from treaty.events.cloud_events import render_cloud_event
     from treaty.events.generator import EventGenerator, GenerationOptions
 
-    generated = EventGenerator(contracts, GenerationOptions(count=min(SHAPES, EVENTS), seed="benchmark")).generate()
+    generated = EventGenerator(contracts, GenerationOptions(count=min(SHAPES, events), seed="benchmark")).generate()
     templates = [json.loads(render_cloud_event(event)) for event in generated]
     with path.open("w", encoding="utf-8") as file:
-        for number in range(EVENTS):
+        for number in range(events):
             event = templates[number % len(templates)]
             key = f"{event['data']['classId']}-{number // len(templates)}"
             file.write(json.dumps({**event, "data": {**event["data"], "classId": key}}) + "\n")
@@ -94,3 +93,9 @@ def _certify(spark: SparkSession, path: Path, contracts: list[Contract]) -> None
     found = certify(records, contracts, "benchmark", datetime(2030, 1, 1, tzinfo=UTC))
     if not found.passed:
         raise RuntimeError(f"the generated events break {', '.join(result.id for result in found.failures)}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=EVENTS, help="the number of events (%(default)s)")
+    print(run(parser.parse_args().events))
