@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Treaty, Write
 from treaty.cli import data_tests, drafts
-from treaty.cli.data_checks import detect_separator
+from treaty.cli.data_checks import detect_separator, local_size
 from treaty.errors import Unavailable
 
 CONTRACT = """kind: DataContract
@@ -106,3 +106,18 @@ def test_the_separator_of_a_new_project_is_that_of_the_header(
     (tmp_path / name).write_text(text)
 
     assert detect_separator(tmp_path / name) == separator
+
+
+@pytest.mark.parametrize(
+    ("path", "size"),
+    [("a.jsonl", 5), ("*.jsonl", 12), (".", 21), ("{a,b}.jsonl", 0), ("s3://events/a.jsonl", 0), ("gone.jsonl", 0)],
+)
+def test_the_size_of_local_data_is_known_before_spark_starts(
+    path: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name, text in {"a.jsonl": "12345", "b.jsonl": "1234567", "folder/c.json": "123456789"}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    assert local_size(path) == size

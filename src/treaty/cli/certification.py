@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from treaty.settings import Settings
     from treaty.spark.event_records import Records
     from treaty.spark.session_options import SparkOptions
+
+
+_LONG_JOB_BYTES = 100_000_000
+"""About 250,000 events; with more, compiling the checks well saves more time than starting fast."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,10 @@ def certify_publisher(reference: str, name: str | None, request: Request) -> Cer
     from treaty.spark.certification import certify
 
     publisher = parse_publisher(reference, request.security)
-    with collected(publisher, request) as kept, command_session(request.spark) as (session, progress):
+    with (
+        collected(publisher, request) as kept,
+        command_session(_options_for(request, kept)) as (session, progress),
+    ):
         progress.start(f"checking {reference}")
         records = _read(session, publisher, reference, kept, request)
         return certify(records, request.contracts, name or publisher.name, request.now or datetime.now(UTC))
@@ -118,7 +125,7 @@ def compare_publishers(references: Sequence[str], names: Sequence[str] | None, r
     with (
         collected(left, request) as one,
         collected(right, request) as other,
-        command_session(request.spark) as (session, progress),
+        command_session(_options_for(request, one, other)) as (session, progress),
     ):
         progress.start(f"comparing {references[0]} with {references[1]}")
         one_side = _read(session, left, references[0], one, request)
@@ -185,6 +192,16 @@ def collected(publisher: Publisher, request: Request) -> Iterator[Collected]:
                 f"{_shown(publisher)} sent no events {limit}; check that it publishes, or wait longer with --seconds"
             )
         yield Collected(str(found.path), found.has_arrival_times, found.has_partitions, found.bounded_by)
+
+
+def _options_for(request: Request, *inputs: Collected) -> SparkOptions:
+    """Return the options of Spark for records: with many of them, those of a long job."""
+    from treaty.cli.data_checks import local_size
+    from treaty.spark.session_options import Start
+
+    if not request.spark.is_local or sum(local_size(one.path) for one in inputs) < _LONG_JOB_BYTES:
+        return request.spark
+    return replace(request.spark, start=Start.THROUGHPUT)
 
 
 def _shown(publisher: Publisher) -> str:

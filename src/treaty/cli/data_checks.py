@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,9 +43,23 @@ def check_path(text: str, data_format: str | None) -> None:
         raise NotFound(f"no file matches {text}; check the path")
 
 
+def local_size(text: str) -> int:
+    """Return the bytes of the files of a path or glob of this machine; 0 if only Spark can list them."""
+    path = _local_path(text)
+    if path is None or ("{" in text and not path.exists()):
+        return 0
+    found = [path] if path.exists() else _matches(path)
+    files = (file for one in found for file in (one.rglob("*") if one.is_dir() else [one]))
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
 def _has_match(pattern: Path) -> bool:
+    return any(True for _ in _matches(pattern))
+
+
+def _matches(pattern: Path) -> Iterator[Path]:
     absolute = pattern.absolute()
-    return any(True for _ in Path(absolute.anchor).glob(str(absolute.relative_to(absolute.anchor))))
+    return Path(absolute.anchor).glob(str(absolute.relative_to(absolute.anchor)))
 
 
 def check_separator(source: Files, options: Mapping[str, str], declared: SchemaObject | None) -> None:
