@@ -20,7 +20,7 @@ from typing import Any
 
 from treaty.contracts.loader import load
 from treaty.events.drift import DriftFinding, DriftKind, Profile, ProfileLayout, detect_drift, layout_of
-from treaty.events.drift.profiling import EncodedEvents, encode_rows
+from treaty.events.drift.encoded_events import EncodedEvents, encode_rows
 
 EVENTS = 10_000
 REFERENCE_DAYS = 14

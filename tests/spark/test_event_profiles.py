@@ -14,7 +14,7 @@ from pyspark.sql import types as spark_types
 
 from treaty.contracts import contract_from
 from treaty.events.drift import Profile, layout_of, profile_rows
-from treaty.events.drift.profiling import ARRIVAL
+from treaty.events.drift.encoded_events import ARRIVAL
 from treaty.spark.event_profiles import (
     CODES_COLUMN,
     PROFILE,

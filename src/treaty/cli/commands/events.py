@@ -145,7 +145,7 @@ def send(
     A CloudEvent becomes a record with its attributes as headers and its partition key as key; other lines are sent as
     they are.
     """
-    from treaty.cli.event_sending import send_lines
+    from treaty.cli.event_sender import send_lines
     from treaty.cli.registry_connection import requires_extra
 
     pairs = dict(_pair(text) for text in security or [])

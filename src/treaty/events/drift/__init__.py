@@ -2,10 +2,10 @@
 
 from treaty.events.drift.comparison import MIN_EVENTS
 from treaty.events.drift.detector import detect_drift
+from treaty.events.drift.encoded_events import encode_rows, profile_rows
 from treaty.events.drift.findings import DriftAnswerKind, DriftFinding, DriftKind, EvidenceBar
 from treaty.events.drift.layout import ProfileLayout, layout_of
 from treaty.events.drift.profile import Profile, merge_profiles, profile_problem
-from treaty.events.drift.profiling import encode_rows, profile_rows
 
 __all__ = [
     "MIN_EVENTS",
