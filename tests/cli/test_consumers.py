@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from tests.cli.conftest import Treaty, Write
 from tests.cli.order_contracts import ID, V1, V1_WITH_CITY, V1_WITHOUT_TOTAL, V2
 from tests.registry.backends import actor_with_role
+from treaty.cli.render.consumers import render_affected
+from treaty.registry.model import AffectedAnswer
 from treaty.registry.service import Registry
 
 CRITICAL = ("--class", "decision_automation")
@@ -134,6 +138,26 @@ def test_a_no_names_those_who_are_hit(treaty: Treaty, write: Write) -> None:
     output = treaty("can-i-publish", write("next.yaml", V1_WITHOUT_TOTAL)).output
 
     assert "ledger  decision_automation · critical · #ledger\n     reads total" in output
+
+
+def test_changed_fields_say_if_they_are_read_as_declared() -> None:
+    affected = AffectedAnswer(
+        name="ledger",
+        kind="consumer",
+        effect="hit",
+        fields=["total", "items.sku", "tax"],
+        path=["orders@1", "ledger"],
+        unread_fields=["total"],
+        undeclared_fields=["items"],
+    )
+    console = Console(width=100, record=True, file=StringIO())
+
+    render_affected(console, [affected, affected.model_copy(update={"path": ["orders@1", "sales@1", "ledger"]})])
+
+    assert [line.strip() for line in console.export_text().splitlines() if "total" in line] == [
+        "reads total (declared, not read), items.sku (read, not declared), tax",
+        "depends on total, items.sku, tax",
+    ]
 
 
 def test_retiring_is_a_no_with_names_and_dates(treaty: Treaty) -> None:

@@ -166,6 +166,33 @@ def test_declared_fields_that_are_not_read_for_90_days_are_named(registry: AnyRe
     assert (at_first, after_two_months, read_again(4)) == ([], [], ["ltv"])
 
 
+def test_impact_and_retirement_mark_fields_whose_usage_differs_from_the_subscription(
+    registry: AnyRegistry, clock: Clock
+) -> None:
+    registry.register(served_orders())
+    registry.consumers.subscribe("dashboard", "orders@1", fields=["id", "ltv"], consumer_class="operational_reporting")
+    registry.consumers.subscribe("report", "orders@1", fields=["ltv"], consumer_class="operational_reporting")
+    registry.lineage.record([event("dashboard", run=1, at=clock.now, a="ltv")])
+    clock.now += timedelta(days=100)
+    registry.lineage.record([event("dashboard", run=2, at=clock.now, a="id", b="plan")])
+
+    affected = {one.name: one for one in registry.consumers.impact(BREAKING).affected}
+    decision = registry.consumers.can_i_retire("orders@1")
+
+    dashboard, report = affected["dashboard"], affected["report"]
+    assert (dashboard.unread_fields, dashboard.undeclared_fields) == (["ltv"], ["plan"])
+    assert [dashboard.usage_of_field(field) for field in ("ltv", "plan", "id")] == ["unread", "undeclared", None]
+    assert (report.usage, report.unread_fields, report.usage_of_field("ltv")) == ("silent", [], None)
+    assert [(one.kind, one.message) for one in decision.reasons if one.kind.startswith("consumer_fields")] == [
+        (
+            "consumer_fields_unread",
+            "dashboard declares fields of orders@1 that it was not seen reading in 90 days: ltv",
+        ),
+        ("consumer_fields_undeclared", "dashboard was seen reading fields of orders@1 that it does not declare: plan"),
+    ]
+    assert [(one.name, one.unread_fields) for one in decision.affected if one.unread_fields] == [("dashboard", ["ltv"])]
+
+
 def test_graph_and_impact_mark_who_reads_without_a_subscription(registry: AnyRegistry) -> None:
     registry.register(served_orders())
     registry.consumers.subscribe("report", "orders@1", fields=["plan"], consumer_class="operational_reporting")

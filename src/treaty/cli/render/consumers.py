@@ -35,6 +35,8 @@ _NOTHING_TO_DO = "Safe: no action needed"
 _MUST_ACT = ("hit", "unknown")
 """Effects that require a consumer to act, or to check."""
 
+_FIELD_USAGE: dict[str, str] = {"unread": "declared, not read", "undeclared": "read, not declared"}
+
 _BRIEF = ("exposed", "safe")
 """Effects whose consumers are listed in one line."""
 
@@ -280,10 +282,19 @@ def _affected_text(affected: AffectedAnswer) -> Text:
     entry.append_text(text(f"  {about}" if about else "", style="quiet"))
     if affected.fields:
         reads = ("reads" if len(affected.path) <= _DIRECT else "depends on") if affected.effect == "hit" else "may read"
-        entry.append("\n").append_text(text(f"{reads} {', '.join(affected.fields)}"))
+        entry.append("\n").append_text(text(f"{reads} ")).append_text(_fields_text(affected))
     for reason in affected.reasons if affected.effect == "hit" else ():
         entry.append("\n").append_text(text(reason, style="quiet"))
     return entry
+
+
+def _fields_text(affected: AffectedAnswer) -> Text:
+    """Return the changed fields, with a mark on those of which the observed usage differs from the subscription."""
+    fields = []
+    for field in affected.fields:
+        usage = affected.usage_of_field(field)
+        fields.append(text(field).append_text(text(f" ({_FIELD_USAGE[usage]})" if usage else "", style="warning")))
+    return Text(", ").join(fields)
 
 
 def _about(affected: AffectedAnswer) -> Iterator[str]:

@@ -7,9 +7,16 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from treaty.contracts.paths import FieldPath, parse_path
+from treaty.errors import InvalidDocument
 from treaty.registry.model.incidents import HealthWord
 from treaty.registry.model.page import Answer
-from treaty.registry.model.usage_answers import USAGE_DESCRIPTION, UsageState
+from treaty.registry.model.usage_answers import (
+    UNDECLARED_DESCRIPTION,
+    UNREAD_DESCRIPTION,
+    USAGE_DESCRIPTION,
+    UsageState,
+)
 
 
 class SubscriptionAnswer(Answer):
@@ -57,6 +64,11 @@ class GraphAnswer(Answer):
     more: int = Field(default=0, description="How many more are reached than are listed.", examples=[0])
 
 
+FieldUsage = Literal["unread", "undeclared"]
+_DIRECT_PATH = 2
+"""The length of the path from a line to a consumer that reads it."""
+
+
 class AffectedAnswer(Answer):
     """What a change means for one consumer or one line that is made from this one."""
 
@@ -77,6 +89,28 @@ class AffectedAnswer(Answer):
     path: list[str] = Field(default=[], examples=[["users.daily_active@1", "ltv-dashboard"]])
     usage: UsageState | None = Field(default=None, description=USAGE_DESCRIPTION, examples=["read"])
     last_read: date | None = Field(default=None, description="When it was last seen reading.", examples=["2026-11-03"])
+    undeclared_fields: list[str] = Field(default=[], description=UNDECLARED_DESCRIPTION, examples=[["plan"]])
+    unread_fields: list[str] = Field(default=[], description=UNREAD_DESCRIPTION, examples=[["signup_date"]])
+
+    def usage_of_field(self, field: str) -> FieldUsage | None:
+        """Return how observed usage of a changed field differs from the subscription.
+
+        None if it does not, if that is not known, or if the consumer is reached through another line.
+        """
+        if len(self.path) > _DIRECT_PATH or (path := _path(field)) is None:
+            return None
+        if any(path.touches(unread) for unread in map(_path, self.unread_fields) if unread is not None):
+            return "unread"
+        if any(path.touches(read) for read in map(_path, self.undeclared_fields) if read is not None):
+            return "undeclared"
+        return None
+
+
+def _path(field: str) -> FieldPath | None:
+    try:
+        return parse_path(field)
+    except InvalidDocument:  # a path that only a newer registry can read
+        return None
 
 
 class UpstreamAnswer(Answer):

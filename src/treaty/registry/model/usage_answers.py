@@ -16,6 +16,11 @@ USAGE_DESCRIPTION = (
     "`silent`: subscribed, but not seen reading for as long as the registry's setting says. "
     "`declared`: subscribed, and no lineage events tell whether it reads."
 )
+UNDECLARED_DESCRIPTION = "The fields that it was seen reading and that its subscription does not name."
+UNREAD_DESCRIPTION = (
+    "The fields that its subscription names and that it was not seen reading for as long as the registry's setting "
+    "says, although it reads others."
+)
 
 
 class LineageReceiptAnswer(Answer):
@@ -123,15 +128,8 @@ class UsageAnswer(Answer):
     fields: list[str] = Field(
         default=[], description="The fields that it was seen reading; none if events name none.", examples=[["ltv"]]
     )
-    undeclared_fields: list[str] = Field(
-        default=[], description="Those of them that its subscription does not name.", examples=[["plan"]]
-    )
-    unread_fields: list[str] = Field(
-        default=[],
-        description="The fields that its subscription names and that it was not seen reading for as long as the "
-        "registry's setting says, although it reads others.",
-        examples=[["signup_date"]],
-    )
+    undeclared_fields: list[str] = Field(default=[], description=UNDECLARED_DESCRIPTION, examples=[["plan"]])
+    unread_fields: list[str] = Field(default=[], description=UNREAD_DESCRIPTION, examples=[["signup_date"]])
     job: str = Field(examples=["airflow/ltv_dashboard.load"])
     team: str | None = Field(default=None, examples=["analytics"])
     run: str | None = Field(

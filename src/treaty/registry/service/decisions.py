@@ -81,7 +81,7 @@ def can_i_retire(connection: Connection, sight: Sight, line: Line, version: str 
         reasons = [ReasonAnswer(kind="not_retirable", message=obstacle) for obstacle in obstacles]
         reasons += _migration_reasons(connection, sight, line, days.asked)
         reasons += _confirmation_reasons(stranded(connection, staying), sight, days.asked)
-        reasons += _silent_subscribers(connection, stranded(connection, staying), sight, days)
+        reasons += _usage_reasons(connection, stranded(connection, staying), sight, days)
     else:
         reasons = [
             ReasonAnswer(kind="gone", message=f"{name} is {status_of_line(leaving)} already", severity="warning")
@@ -118,16 +118,26 @@ def _left_behind(subscription: Subscription, line: Line) -> AffectedAnswer:
     )
 
 
-def _silent_subscribers(
+def _usage_reasons(
     connection: Connection, left: list[Subscription], sight: Sight, days: Days
 ) -> Iterator[ReasonAnswer]:
-    """Return warnings about subscribers that lineage events have not shown reading for a long time."""
+    """Return warnings about subscribers whose observed usage differs from what they subscribed to."""
     usages = usage_of(connection, [(one.consumer, one.line) for one in left], days.window)
     for (consumer, line), usage in usages.items():
-        if usage.state == "silent" and sight.sees(consumer):
+        if not sight.sees(consumer):
+            continue
+        if usage.state == "silent":
             since = f"since {usage.last_read}" if usage.last_read else "at all"
             text = f"{consumer} subscribed to {line}, but was not seen reading it {since}; ask whether it still does"
             yield ReasonAnswer(kind="consumer_silent", message=text, severity="warning")
+        if usage.unread_fields:
+            fields, period = ", ".join(usage.unread_fields), f"{days.window.days} days"
+            text = f"{consumer} declares fields of {line} that it was not seen reading in {period}: {fields}"
+            yield ReasonAnswer(kind="consumer_fields_unread", message=text, severity="warning")
+        if usage.undeclared_fields:
+            fields = ", ".join(usage.undeclared_fields)
+            text = f"{consumer} was seen reading fields of {line} that it does not declare: {fields}"
+            yield ReasonAnswer(kind="consumer_fields_undeclared", message=text, severity="warning")
 
 
 def _migration_reasons(connection: Connection, sight: Sight, line: Line, today: date) -> Iterator[ReasonAnswer]:

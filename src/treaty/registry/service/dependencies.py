@@ -245,13 +245,20 @@ def impact_of(
 
 
 def with_usage(connection: Connection, affected: Sequence[AffectedAnswer], window: timedelta) -> list[AffectedAnswer]:
-    """Return affected consumers with whether they read the line that they depend on."""
+    """Return affected consumers with whether they read the line that they depend on, and its fields."""
     readers = {place: (one.name, line) for place, one in enumerate(affected) if (line := _line_read(one)) is not None}
     usages = usage_of(connection, set(readers.values()), window)
     marked = list(affected)
     for place, reader in readers.items():
         usage = usages[reader]
-        marked[place] = affected[place].model_copy(update={"usage": usage.state, "last_read": usage.last_read})
+        marked[place] = affected[place].model_copy(
+            update={
+                "usage": usage.state,
+                "last_read": usage.last_read,
+                "unread_fields": usage.unread_fields,
+                "undeclared_fields": usage.undeclared_fields,
+            }
+        )
     return marked
 
 

@@ -31,7 +31,7 @@ from treaty.registry.service.data_accesses import ACCESS_REPORTER, access_events
 from treaty.registry.service.direct_reads import notify_of_read
 from treaty.registry.service.event_inbox import Requests
 from treaty.registry.service.line_lineage import declared_upstreams
-from treaty.registry.service.observed_usage import first_moment, usage_answer, usage_of
+from treaty.registry.service.observed_usage import usage_answer, usage_of
 from treaty.registry.service.retired_feeds import check_retired_feeds
 from treaty.registry.service.seen_readers import SeenReaders, Sighting
 from treaty.registry.store import (
@@ -126,8 +126,7 @@ class Lineage(LineageApi):
         def read(connection: Connection, visibility: Visibility) -> list[UsageAnswer]:
             rows = observed_usage.page_of_readers(connection, visibility, contract, consumer, start, limit + 1)
             usages = usage_of(connection, [row.reader for row in rows], window)
-            since = first_moment(context.today, window).date()
-            return [usage_answer(connection, row, usages[row.reader], since) for row in rows]
+            return [usage_answer(row, usages[row.reader]) for row in rows]
 
         return page_of(context.read(read), limit, _place)
 

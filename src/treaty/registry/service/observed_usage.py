@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
+from treaty.contracts.paths import FieldPath
 from treaty.contracts.versions import Line
 from treaty.registry.model import UsageAnswer
 from treaty.registry.model.usage_answers import UsageState
@@ -18,10 +19,35 @@ from treaty.registry.store.subscriptions import Subscribed
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Whether a consumer reads what it subscribed to, and when it was last seen reading."""
+    """Whether a consumer reads what it subscribed to, and when it was last seen reading.
+
+    The field lists are computed on request. Both are empty unless it is known which fields the consumer reads.
+    """
 
     state: UsageState
     last_read: date | None = None
+    declared: tuple[FieldPath, ...] = ()
+    """The fields of its active subscription."""
+    read_fields: tuple[str, ...] = ()
+    """The fields that it was seen reading within the window."""
+    is_watched: bool = False
+    """Whether it subscribed before the window, so that a field not read by now counts as unread."""
+
+    @property
+    def undeclared_fields(self) -> list[str]:
+        """The fields that the consumer was seen reading and that its subscription does not name."""
+        if not self.declared:
+            return []
+        read = parse_fields(self.read_fields)
+        return [str(path) for path in read if not any(declared.covers(path) for declared in self.declared)]
+
+    @property
+    def unread_fields(self) -> list[str]:
+        """The declared fields that the consumer was not seen reading within the window, although it reads others."""
+        if not self.is_watched or not self.read_fields:
+            return []
+        read = parse_fields(self.read_fields)
+        return [str(declared) for declared in self.declared if not any(declared.touches(path) for path in read)]
 
 
 def first_moment(today: date, window: timedelta) -> datetime:
@@ -54,13 +80,15 @@ def judge_usage(
     of other readers of the line, but never of this one.
     """
     last = reads.last_seen.date() if reads is not None else None
+    fields = reads.fields_since(since.date()) if reads is not None else ()
     if row is None:
-        return Usage("unsubscribed" if reads is not None else "declared", last)
+        return Usage("unsubscribed" if reads is not None else "declared", last, read_fields=fields)
+    state: UsageState = "declared"
     if reads is not None and reads.last_seen >= since:
-        return Usage("read", last)
-    if reads is not None or (row.subscription.line in watched and row.since < since):
-        return Usage("silent", last)
-    return Usage("declared", last)
+        state = "read"
+    elif reads is not None or (row.subscription.line in watched and row.since < since):
+        state = "silent"
+    return Usage(state, last, row.subscription.fields, fields, row.since.date() < since.date())
 
 
 def with_observed_fields(subscription: Subscription, reads: ObservedReads | None, since: date) -> Subscription:
@@ -82,21 +110,15 @@ def as_subscription(reads: ObservedReads, since: date) -> Subscription:
     )
 
 
-def usage_answer(connection: Connection, reads: ObservedReads, usage: Usage, since: date) -> UsageAnswer:
+def usage_answer(reads: ObservedReads, usage: Usage) -> UsageAnswer:
     """Return the API model of an observed reader."""
-    fields = reads.fields_since(since)
-    row = subscriptions.find_subscription(connection, reads.consumer, reads.line)
-    declared = row.subscription.fields if row is not None and row.active else ()
-    undeclared = [
-        str(path) for path in parse_fields(fields) if declared and not any(one.covers(path) for one in declared)
-    ]
     return UsageAnswer(
         consumer=reads.consumer,
         line=str(reads.line),
         usage=usage.state,
-        fields=list(fields),
-        undeclared_fields=undeclared,
-        unread_fields=_unread_fields(row, reads, since),
+        fields=list(usage.read_fields),
+        undeclared_fields=usage.undeclared_fields,
+        unread_fields=usage.unread_fields,
         job=reads.job,
         team=reads.team,
         run=reads.run,
@@ -104,18 +126,3 @@ def usage_answer(connection: Connection, reads: ObservedReads, usage: Usage, sin
         last_seen=reads.last_seen,
         reported_by=reads.reported_by,
     )
-
-
-def _unread_fields(row: Subscribed | None, reads: ObservedReads, since: date) -> list[str]:
-    """Return the declared fields of a consumer that was not seen reading them, although it reads others.
-
-    Nothing is said of a subscription that is newer than the window, or if no event named fields.
-    """
-    fields = parse_fields(reads.fields_since(since))
-    if row is None or not row.active or row.since.date() >= since or not fields:
-        return []
-    return [
-        str(declared)
-        for declared in row.subscription.fields
-        if not any(declared.covers(path) or path.covers(declared) for path in fields)
-    ]
