@@ -75,6 +75,8 @@ def test_live_events_happen_when_they_are_written() -> None:
     [
         (["generate", GYM, "--violate", "ordering.gap"], 2, "there is no check 'ordering.gap'; did you mean"),
         (["generate", GYM, "--type-field", "kind"], 2, "use it with --as plain"),
+        (["generate", GYM, "--as", "plain"], 2, "the events have 3 types; name the field for them with --type-field"),
+        (["generate", "classes"], 1, "classes is no contract file, and there is no registry at .treaty/registry.db"),
         (["generate", GYM, "--live", "5", "--start", "2026-01-01"], 2, "live events happen now"),
         (["generate", GYM, "--start", "yesterday"], 2, "'yesterday' is not a time"),
         (["generate", "missing.yaml"], 1, "there is no contract missing.yaml"),
@@ -85,7 +87,9 @@ def test_live_events_happen_when_they_are_written() -> None:
         (["send", "one.jsonl", "no/folder/out.jsonl"], 1, "cannot write no/folder/out.jsonl"),
         (["send", "one.jsonl", "http://127.0.0.1:9/"], 1, "cannot reach http://127.0.0.1:9/ after 0 events"),
         (["send", "one.jsonl", "kafka://127.0.0.1:9092"], 1, "is no topic; write it like"),
+        (["send", "one.jsonl", "ftp://127.0.0.1/x"], 1, "'ftp://127.0.0.1/x' is no target; give kafka://"),
         (["send", "one.jsonl", "out.jsonl", "--security", "password"], 2, "write SETTING=VARIABLE"),
+        (["send", "one.jsonl", "out.jsonl", "--security", "pasword=P"], 2, "'pasword'; did you mean 'password'?"),
     ],
 )
 def test_mistakes_are_explained(
@@ -105,6 +109,13 @@ def test_mistakes_are_explained(
 
     assert ended.value.code == code
     assert message in " ".join(capsys.readouterr().err.replace("│", "").split())
+
+
+@pytest.mark.parametrize("contracts", [GYM, f"{GYM}/gym.scheduling.class_published.yaml"])
+def test_files_are_read_as_files_when_a_registry_is_named(contracts: str) -> None:
+    found = events("generate", contracts, "--count", "1", "--registry", "none.db")
+
+    assert (found.exit_code, [one["type"] for one in lines(found.stdout)]) == (0, ["ClassPublished"])
 
 
 def test_lines_are_appended_to_a_file(tmp_path: Path) -> None:

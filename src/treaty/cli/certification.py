@@ -53,7 +53,7 @@ def event_contracts(
 
     found: list[Contract] = []
     for reference in references:
-        if registry is None and Path(reference).is_dir():
+        if Path(reference).is_dir():
             found += _in_folder(reference, settings)
         elif registry is None and is_document_reference(reference) and not Path(reference).exists():
             raise NotFound(f"there is no contract {reference}; check the path")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from treaty.cli.publishers import KAFKA, MAX_RECORD_BYTES, Topic, parse_publisher
+from treaty.cli.publishers import KAFKA, MAX_RECORD_BYTES, Topic, connect_to, parse_publisher
 from treaty.errors import InvalidDocument, NotFound, Unavailable
 
 _WEBHOOKS = ("http://", "https://")
@@ -21,6 +20,11 @@ _ATTRIBUTES = ("specversion", "id", "source", "type", "subject", "time")
 
 def send_lines(source: str, target: str, security: Mapping[str, str]) -> int:
     """Send the lines of a file, or of standard input, and return how many there were."""
+    if "://" in target and not target.startswith((KAFKA, *_WEBHOOKS)):
+        raise InvalidDocument(
+            f"{target!r} is no target; give kafka://HOST:PORT/TOPIC, the http:// or https:// address of a webhook, "
+            "or a file"
+        )
     with _lines_of(source) as lines:
         if target.startswith(KAFKA):
             topic = parse_publisher(target, security)
@@ -101,10 +105,9 @@ def _send_to_topic(lines: Iterable[str], topic: Topic) -> int:
     """Send each event as a record; a topic that does not exist is an error, as typing mistakes are."""
     from confluent_kafka import KafkaException, Producer
 
-    from treaty.kafka.connection import connect_with
     from treaty.kafka.topics import TopicReader
 
-    connection = connect_with(topic.bootstrap, topic.security, "the options of this command", os.environ)
+    connection = connect_to(topic)
     TopicReader(connection).find(topic.topic)
     settings = {"enable.idempotence": True, "partitioner": "murmur2_random", "linger.ms": 5, "log_level": 0}
     producer = Producer({**connection.client_settings(), **settings})

@@ -360,10 +360,16 @@ _DOCUMENTS = (".yaml", ".yml", ".json")
 
 def resolve_contract(reference: str, registry: str | None, token_file: Path | None, settings: Settings) -> Contract:
     """Read a document, or get `orders` (its highest active version), `orders@1` or `orders@1.2.0` from the registry."""
-    if registry is None and is_document_reference(reference):
+    if is_document_reference(reference) and (registry is None or (_is_path(reference) and _is_file(reference))):
         return load_source(reference, settings.limits).contract
+    from treaty.cli.registry_connection import registry_to_ask
     from treaty.contracts import contract_from
 
+    if registry_to_ask(registry, settings) is None and not _is_folder(reference):
+        raise NotFound(
+            f"{reference} is no contract file, and there is no registry at {settings.parts.registry}",
+            "check the path, or choose a registry with --registry",
+        )
     try:
         with open_registry(registry, token_file, settings) as opened:
             answer = _find_in_registry(opened, reference)
@@ -377,7 +383,11 @@ def resolve_contract(reference: str, registry: str | None, token_file: Path | No
 def is_document_reference(reference: str) -> bool:
     """Return whether a reference is a document, not a version in a registry."""
     is_special = reference == STANDARD_INPUT or not reference or reference.startswith("git:")
-    return is_special or reference.lower().endswith(_DOCUMENTS) or "/" in reference or _is_file(reference)
+    return is_special or _is_path(reference) or _is_file(reference)
+
+
+def _is_path(reference: str) -> bool:
+    return reference.lower().endswith(_DOCUMENTS) or "/" in reference
 
 
 def _is_file(reference: str) -> bool:

@@ -9,25 +9,28 @@ import shlex
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import typer
+
 from treaty.errors import InvalidDocument, NotFound, Unavailable
+from treaty.kafka.connection import CLIENT_SETTINGS, Connection, connect_with
+from treaty.suggestions import choose
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message
-
-    from treaty.kafka.connection import Connection
 
 RUN, KAFKA, WEBHOOK = "run:", "kafka://", "webhook://"
 MAX_RECORD_BYTES = 1_000_000
 _POLL_S = 0.2
 _STOP_S = 5.0
 _MAX_STDERR = 2_000
+_WEB_ADDRESSES = ("http://", "https://", "ftp://")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _TYPE_HEADER = "ce_type"
 
@@ -117,6 +120,11 @@ def parse_publisher(text: str, security: Mapping[str, str]) -> Publisher:
         return Topic(bootstrap, topic, security)
     if text.startswith(WEBHOOK):
         return _parse_webhook(text)
+    if text.startswith(_WEB_ADDRESSES):
+        raise InvalidDocument(
+            f"{text!r} is no publisher: events are not fetched from the web; let it post to webhook://127.0.0.1:PORT, "
+            "or give a file of JSON lines, run:COMMAND or kafka://HOST:PORT/TOPIC"
+        )
     return RecordFiles(text)
 
 
@@ -237,7 +245,7 @@ def _run(command: Command, spool: _Spool, *, live: bool) -> str | None:
             _stop(process)
             reason = errors.text()
     if code:
-        raise Unavailable(f"{shown} ended with exit code {code}{reason}")
+        raise Unavailable(f"{shown} ended with exit code {code}{reason or '; run it by itself to see why'}")
     return bounded
 
 
@@ -302,13 +310,31 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
+def parse_security(texts: Sequence[str] | None) -> dict[str, str]:
+    """Parse `--security SETTING=VARIABLE`: the environment variable of each security setting."""
+    pairs: dict[str, str] = {}
+    for text in texts or ():
+        name, _, variable = text.partition("=")
+        if not name or not variable:
+            raise typer.BadParameter(f"{text!r} is not a pair; write SETTING=VARIABLE", param_hint="--security")
+        if name not in CLIENT_SETTINGS:
+            raise typer.BadParameter(
+                f"there is no setting {name!r}; {choose(name, CLIENT_SETTINGS)}", param_hint="--security"
+            )
+        pairs[name] = variable
+    return pairs
+
+
+def connect_to(topic: Topic) -> Connection:
+    """Return a connection to the brokers of a topic, with the values of the variables of its security settings."""
+    return connect_with(topic.bootstrap, topic.security, "the arguments of this command", os.environ)
+
+
 def _consume(topic: Topic, spool: _Spool) -> bool:
     """Keep the records that a topic has now; return whether the broker stamped their arrival."""
-    from treaty.kafka.connection import connect_with
     from treaty.kafka.topics import TopicReader
 
-    at = "the options of this command"
-    connection = connect_with(topic.bootstrap, topic.security, at, os.environ)
+    connection = connect_to(topic)
     reader = TopicReader(connection)
     reader.find(topic.topic)
     (state,) = reader.describe([topic.topic])

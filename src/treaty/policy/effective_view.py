@@ -210,7 +210,7 @@ def rules_about(
     leaf = next((leaf for leaf in leaves if leaf.path.steps == path.steps), None)
     if leaf is None:
         raise NotFound(
-            f"{contract.id} {contract.version} has no field {path} without fields inside",
+            f"{contract.id} {contract.version} has no field {path}, or it has fields inside",
             f"see them with: treaty show {contract.id} {contract.version}",
         )
     sources = _sources(contract, policies)

@@ -36,7 +36,10 @@ def find_token_rule(contract: Contract, field: FieldPath, purpose: str, policies
         if rule.mask.method is MaskMethod.TOKENISE
     ]
     if not tokenising:
-        raise NotFound(f"no data policy tokenises {field} of {contract.id} {contract.version}")
+        raise NotFound(
+            f"no data policy tokenises {field} of {contract.id} {contract.version}",
+            f"see what is inherited with: treaty show {contract.id} {contract.version} --effective",
+        )
     for rule, origin in tokenising:
         if rule.mask.role is None:
             raise NotAllowed(

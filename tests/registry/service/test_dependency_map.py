@@ -102,7 +102,7 @@ def test_bad_input_is_refused(registry: AnyRegistry) -> None:
 
     with pytest.raises(NotFound, match="no consumer 'nobody' in the map"):
         registry.dependency_map.describe_consumer("nobody", latency="1d")
-    with pytest.raises(InvalidDocument, match="say something of the consumer"):
+    with pytest.raises(InvalidDocument, match="nothing is stated about the consumer"):
         registry.dependency_map.describe_consumer("close")
     with pytest.raises(InvalidDocument, match="twice; merge them"):
         registry.dependency_map.record_scan("jobs", [read(), read()])

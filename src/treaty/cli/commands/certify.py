@@ -135,12 +135,11 @@ def certify(
     settings = load_settings(config)
     with requires_extra("spark"):
         from treaty.cli.certification import Request, event_contracts, record_certificates
-        from treaty.cli.data_tests import parse_pairs
-        from treaty.cli.publishers import Limits
+        from treaty.cli.publishers import Limits, parse_security
         from treaty.cli.spark_session import spark_options
     contracts = event_contracts(contract, registry, token_file, settings)
     spark = spark_options(settings.spark(), master, remote)
-    variables = parse_pairs(security, "--security")
+    variables = parse_security(security)
     request = Request(contracts, Limits(max_events, seconds), spark, type_field, live, parse_time(now), variables)
     if compare:
         passed = _compare(publishers, name, request, report, output)

@@ -113,6 +113,10 @@ def generate(
         raise typer.BadParameter("live events happen now; leave out --start and --interval", param_hint="--live")
     checks = parse_checks(violate or [])
     found = event_contracts(contracts, registry, token_file, load_settings(config))
+    if form is EventForm.PLAIN and type_field is None and len(found) > 1:
+        raise typer.BadParameter(
+            f"the events have {len(found)} types; name the field for them with --type-field", param_hint="--as"
+        )
     step = timedelta(seconds=interval) if interval is not None else None
     options = GenerationOptions(count, seed, parse_time(start, "--start") or DEFAULT_START, step, nulls)
     render = render_cloud_event if form is EventForm.CLOUD_EVENTS else partial(render_plain, type_field=type_field)
@@ -146,16 +150,10 @@ def send(
     they are.
     """
     from treaty.cli.event_sender import send_lines
+    from treaty.cli.publishers import parse_security
     from treaty.cli.registry_connection import requires_extra
 
-    pairs = dict(_pair(text) for text in security or [])
+    variables = parse_security(security)
     with requires_extra("kafka" if target.startswith("kafka://") else "registry"):
-        sent = send_lines(source, target, pairs)
-    typer.echo(f"sent {sent:,} events to {target}", err=True)
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, separator, variable = text.partition("=")
-    if not separator or not name or not variable:
-        raise typer.BadParameter(f"{text!r} is not a pair; write SETTING=VARIABLE", param_hint="--security")
-    return name, variable
+        sent = send_lines(source, target, variables)
+    typer.echo(f"sent {sent:,} event{'' if sent == 1 else 's'} to {target}", err=True)

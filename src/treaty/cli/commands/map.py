@@ -133,6 +133,8 @@ def describe(
     """Say what a consumer is: it counts more than what a scan guesses."""
     from treaty.cli.render.dependency_map import render_profile
 
+    if consumer_class is None and latency is None and decision is None and team is None:
+        raise typer.BadParameter("give --class, --latency, --decision or --team")
     with call.open() as registry:
         profile = registry.dependency_map.describe_consumer(
             consumer,

@@ -171,7 +171,7 @@ class DependencyMap(DependencyMapApi):
         said = {name: _checked_text(text, name) for name, text in given.items() if text is not None}
         parsed = parse_class(consumer_class)
         if not said and parsed is None:
-            raise InvalidDocument("say something of the consumer: its class, latency, decision or team")
+            raise InvalidDocument("nothing is stated about the consumer; give its class, latency, decision or team")
         context = self._context
 
         def write(transaction: Transaction) -> ConsumerProfileAnswer:

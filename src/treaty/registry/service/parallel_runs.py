@@ -203,7 +203,7 @@ def _find(connection: Connection, visibility: Visibility, feed: str, as_of: date
 
 def _no_feed(feed: str, as_of: date | None = None) -> NotFound:
     day = f" up to {as_of}" if as_of else ""
-    return NotFound(f"there is no parallel run of {feed[:80]!r}{day}", "run it with: treaty parallel run")
+    return NotFound(f"there is no parallel run of {feed[:80]!r}{day}", "start one with: treaty parallel run FEED")
 
 
 def _parse_disposition(text: str) -> Disposition:
