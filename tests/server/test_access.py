@@ -28,6 +28,7 @@ from tests.server.access_requests import (
     SIGNED_IN_TEAMS,
     STEWARDS,
     Asked,
+    may,
 )
 from tests.server.conftest import Clock
 from tests.server.contracts import odcs, short, without
@@ -114,7 +115,7 @@ def measure(contract: str) -> dict[str, Any]:
 
 
 def access(contract: str) -> dict[str, Any]:
-    return {**reader(contract), "line": f"{contract}@1", "version": "1.0.0", "rows": 1}
+    return {"consumer": "viewer", "line": f"{contract}@1", "version": "1.0.0", "rows": 1}
 
 
 def scan(contract: str) -> dict[str, Any]:
@@ -165,6 +166,9 @@ def lineage_event(contract: str) -> dict[str, Any]:
         "inputs": [{"namespace": "treaty", "name": contract}],
     }
 
+
+OWN_READER = may("viewer contributor owner steward admin", "viewer steward admin")
+"""The token `viewer` is itself the consumer; the others are of its team, or speak for the contract."""
 
 WAIVER = {"rule": "sla_relaxed", "owner": "growth", "reason": "until the feed is live", "until": "2026-12-31"}
 URI = {"deprecation_uri": "https://wiki.example.org/plan"}
@@ -355,7 +359,7 @@ TABLE = [
         "/api/v1/map/consumers?of={reader}",
     ),
     Asked("GET /api/v1/accesses", MEMBERS, at="/api/v1/accesses?contract={c}"),
-    Asked("POST /api/v1/accesses", MEMBERS, lambda contract: [access(contract)], "/api/v1/accesses?of={reader}"),
+    Asked("POST /api/v1/accesses", OWN_READER, lambda contract: [access(contract)], "/api/v1/accesses?of={own_reader}"),
     Asked("GET /data", EVERYBODY, absent="404"),
     Asked("GET /data/{line}", EVERYBODY, at="/data/{c}@1", absent="404"),
     Asked("GET /data/{line}/{key}", EVERYBODY, at="/data/{c}@1/1", absent="404"),
@@ -594,6 +598,9 @@ class World(NamedTuple):
             registry.consumers.subscribe(
                 made["reader"], f"{contract}@1", consumer_class="operational_reporting", team=team
             )
+        if "{own_reader}" in needs:
+            registry.consumers.subscribe("viewer", f"{contract}@1", consumer_class="operational_reporting", team=team)
+            made["own_reader"] = "viewer"
         if "{subscribed}" in needs or "{declared}" in needs:
             rival = registry.acting_as(Actor("rita", (Grant(Role.OWNER, "rivals"),), frozenset(Scope), "test"))
             rival.consumers.subscribe(

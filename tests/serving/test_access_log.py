@@ -12,6 +12,8 @@ import pytest
 from tests.serving.shop import LINE, Shop
 from treaty.errors import InvalidDocument, NotAllowed, NotFound
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
+from treaty.registry.client import RegistryClient
+from treaty.registry.consumer_views import find_view_to_read
 from treaty.registry.model import AccessDecision, AccessReport
 
 PATH = "/data/shop.orders@1"
@@ -115,6 +117,32 @@ def test_deliveries_are_reported_by_the_owners_and_reads_by_the_consumer(own_sho
         ("served", "somebody of support-team", None, "support"),
     ]
     assert (usage.consumer, usage.fields) == ("support", ["email"])
+
+
+def test_a_consumer_with_the_role_viewer_reports_its_own_accesses_only(own_shop: Shop) -> None:
+    report = {"line": LINE, "consumer": "support", "version": "1.0.0", "fields": ["email"], "rows": 2}
+    token = own_shop.token("support", "viewer")
+    itself = own_shop.open(token)
+    viewer = own_shop.open(own_shop.token("vera", "viewer"))
+
+    with RegistryClient(own_shop.address, token=token) as client:
+        view = find_view_to_read(client, "shop.orders", "1.0.0", "support", "eu")
+    recorded = itself.post("/api/v1/accesses", json=[report])
+    of_others = [
+        client.post("/api/v1/accesses", json=[{**report, "consumer": consumer}])
+        for client, consumer in ((viewer, "support"), (viewer, "nobody"), (itself, "analytics"))
+    ]
+    mixed = itself.post("/api/v1/accesses", json=[report, {**report, "consumer": "analytics"}])
+    entries = own_shop.registry.lineage.accesses(contract="shop.orders").items
+
+    assert view.refusal is None
+    assert (recorded.status_code, recorded.json()) == (201, {"recorded": 1})
+    assert [answer.status_code for answer in (*of_others, mixed)] == [403, 403, 403, 403]
+    assert "vera may not report that nobody read shop.orders@1: it is not that consumer" in of_others[1].text
+    assert own_shop.open().post("/api/v1/accesses", json=[report]).status_code == 401
+    assert [(one.actor, one.consumer, one.fields, one.rows) for one in entries] == [
+        ("support", "support", ["email"], 2)
+    ]
 
 
 def test_nobody_reports_accesses_of_other_consumers(own_shop: Shop) -> None:

@@ -30,6 +30,7 @@ class Action(StrEnum):
     AUDIT = "audit"
     DETOKENISE = "detokenise"  # with the role that the data policy names
     READ_ACCESSES = "read-accesses"  # who read the published rows of a contract
+    REPORT_ACCESSES = "report-accesses"  # of a consumer by itself; those of others need NOTIFY for the contract
     MANAGE_TOKENS = "manage-tokens"
 
 
@@ -94,6 +95,7 @@ RULES: dict[Action, Rule] = {
     Action.AUDIT: Rule(Scope.READ, _STEWARDS),
     Action.DETOKENISE: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
     Action.READ_ACCESSES: Rule(Scope.READ, _STEWARDS, _MEMBERS),
+    Action.REPORT_ACCESSES: Rule(Scope.READ, _EVERYBODY),  # whoever may read rows may record that it did
     Action.MANAGE_TOKENS: Rule(Scope.ADMIN, _ADMINS),
 }
 """The rule of each action."""

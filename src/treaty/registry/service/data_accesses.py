@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 from treaty.contracts.versions import Line, parse_line
-from treaty.errors import InvalidDocument, NotFound
+from treaty.errors import InvalidDocument, NotAllowed, NotFound
 from treaty.observability.dataset_names import TREATY_NAMESPACE, DatasetName
 from treaty.observability.lineage_reader import EventInput, EventOutput, JobName, LineageEvent
-from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.registry.access.actors import NotAuthenticated
+from treaty.registry.access.permissions import Action, Resource, authorize, objection
 from treaty.registry.model import AccessDecision, AccessReport, DataAccessAnswer, Page
 from treaty.registry.model.page import after, check_limit, page_of
 from treaty.registry.not_found import ContractNotFound
@@ -77,7 +78,14 @@ def _answer(access: DataAccess) -> DataAccessAnswer:
 
 
 def check_reports(context: Context, reports: Sequence[AccessReport]) -> list[DataAccess]:
-    """Return reported accesses as entries of the log; refuse them unless the actor may speak for the consumer."""
+    """Return reported accesses as entries of the log.
+
+    Consumers report their own reads, whatever their role; those who may notify about a contract report the reads of all
+    its consumers.
+    """
+    authorize(context.actor, Action.REPORT_ACCESSES, EVERYTHING)
+    if context.actor.via == "anonymous":
+        raise NotAuthenticated("sign in to report accesses: send 'Authorization: Bearer <token>' of the consumer")
     if len(reports) > MAX_REPORTS:
         raise InvalidDocument(f"{len(reports):,} accesses at once; send {MAX_REPORTS:,} at most")
     return [_reported(context, report, parse_line(report.line)) for report in reports]
@@ -101,17 +109,24 @@ def _reported(context: Context, report: AccessReport, line: Line) -> DataAccess:
 
 
 def _purpose(connection: Connection, context: Context, report: AccessReport, line: Line) -> str | None:
-    """Return the purpose of a subscription that the actor may report accesses of."""
+    """Return the purpose of a subscription whose accesses the actor may report.
+
+    Those who may not report for others get the same answer whether or not the consumer has a subscription.
+    """
     subscribed = next(
         (one for one in subscriptions.subscribers(connection, line) if one.subscription.consumer == report.consumer),
         None,
     )
-    if subscribed is None:
-        raise NotFound(f"{report.consumer} has no subscription to {line}")
-    if not acts_for(context.actor, subscribed):
+    if subscribed is None or not acts_for(context.actor, subscribed):
         highest = versions.highest(connection, line.contract)
         teams = highest.teams if highest is not None else frozenset()
-        authorize(context.actor, Action.NOTIFY, Resource("contract", line.contract, teams))
+        if against := objection(context.actor, Action.NOTIFY, Resource("contract", line.contract, teams)):
+            raise NotAllowed(
+                f"{context.actor.name} may not report that {report.consumer} read {line}: it is not that consumer, "
+                f"nor of its team, and {against}"
+            )
+    if subscribed is None:
+        raise NotFound(f"{report.consumer} has no subscription to {line}")
     return subscribed.subscription.purpose
 
 

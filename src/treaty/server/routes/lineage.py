@@ -129,11 +129,11 @@ def list_accesses(
     )
 
 
-@routes.post("/accesses", Action.NOTIFY, (404,), status_code=201)
+@routes.post("/accesses", Action.REPORT_ACCESSES, (404,), status_code=201)
 def report_accesses(registry: CallerRegistry, body: Reports) -> RecordedAccessesAnswer:
     """Record accesses to published rows that happened without the read API: reads on Spark, and deliveries of runs.
 
-    The caller is of the team of the consumer, or of one that owns the contract.
+    The caller is the consumer or of its team, in any role, or a contributor of a team that owns the contract.
     """
     return RecordedAccessesAnswer(recorded=registry.lineage.report_accesses([one.as_report() for one in body]))
 
