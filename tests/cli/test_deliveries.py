@@ -88,6 +88,34 @@ def test_plan_refuses_what_the_policy_does_not_allow(treaty: Treaty, write: Writ
     assert "strangers has no subscription to shop.orders@1" in text
 
 
+def test_plan_lists_deliveries_with_consumer_and_region(treaty: Treaty, write: Write, project: Path) -> None:
+    topic = "\n  models: {topic: {bootstrap: 'broker:9092'}, view: orders}\n"
+    write("publications/orders.yaml", PUBLICATION.rstrip() + topic)
+
+    text = treaty("plan").output
+    steps = json.loads(treaty("plan", "--format", "json").output)["steps"]
+
+    listed = [" ".join(line.split()) for line in text.partition("deliveries")[2].splitlines() if " for " in line][:3]
+    assert listed == [
+        "● orders for partner in eu files in feeds/partner/orders_v1",
+        "● orders for support in us table support.orders",
+        "● orders for models no region topic shop.orders.v1.models; table models.orders_v1; view models.orders",
+    ]
+    assert {step["name"]: step["deliveries"] for step in steps if step["deliveries"]} == {
+        "orders": [
+            {"consumer": "partner", "region": "eu", "feed": f"{project}/feeds/partner/orders_v1"},
+            {"consumer": "support", "region": "us", "table": "support.orders"},
+            {
+                "consumer": "models",
+                "region": None,
+                "topic": "shop.orders.v1.models",
+                "table": "models.orders_v1",
+                "view": "models.orders",
+            },
+        ],
+    }
+
+
 def test_a_run_delivers_to_each_consumer_and_records_it(
     treaty: Treaty, project: Path, spark: SparkSession, request: pytest.FixtureRequest, write: Write
 ) -> None:

@@ -16,14 +16,14 @@ from treaty.cli.render.console import MARKS, STYLES, print_to_console, text
 from treaty.cli.render.output import print_data
 from treaty.cli.render.plain_text import pluralize
 from treaty.consumers.dependencies import CHANGE_FEED_LABEL
-from treaty.contracts.findings import Finding, Place, Severity
+from treaty.contracts.findings import Finding, Severity
 from treaty.errors import InvalidDocument, NotFound
 from treaty.legacy.feeds import LegacyFeed
 from treaty.pipeline.plan import Layer, Mode, Plan, PlannedStep, Step
 from treaty.pipeline.plan.change_feeds import is_change_feed
 from treaty.pipeline.plan.contract_lineage import filters_by_column, row_filters
 from treaty.pipeline.plan.pace import DEFAULT_INTERVAL_S, Pace, describe_pace, follow_paces
-from treaty.pipeline.project.declarations import Kafka, Project
+from treaty.pipeline.project.declarations import ConsumerDelivery, Kafka, Project, Publication
 from treaty.sql.lineage import Origins
 from treaty.suggestions import did_you_mean
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _RUNS, _IDLE = "●", "·"
+_PLACES = {"feed": "files in", "topic": "topic", "table": "table", "view": "view"}
 _HOW = {Mode.APPEND: "new rows", Mode.FULL: "everything"}
 
 
@@ -59,6 +60,7 @@ def print_plan(view: PlanView, output: AnswerFormat) -> None:
     with print_to_console() as console:
         console.print(_title(view))
         _render_steps(console, view.planned, _paces(view.plan))
+        _render_deliveries(console, view.planned)
         _render_legacy_feeds(console, view.plan.project)
         for trace in traces:
             console.print()
@@ -117,6 +119,41 @@ def _render_steps(console: Console, planned: Sequence[PlannedStep], paces: Mappi
         console.print(grid)
 
 
+def _render_deliveries(console: Console, planned: Sequence[PlannedStep]) -> None:
+    """Render what the publications deliver to single consumers, once they have published."""
+    delivering = [(step, delivery) for step in planned for delivery in _deliveries(step.step)]
+    if not delivering:
+        return
+    console.print()
+    console.print(text("deliveries", style="quiet"))
+    grid = Table.grid(padding=(0, 2), pad_edge=True)
+    for _ in range(3):
+        grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold", ratio=1)
+    for step, delivery in delivering:
+        region = text(f"in {delivery.region}") if delivery.region else text("no region", style="quiet")
+        targets = text("; ".join(f"{_PLACES[kind]} {_relative(name)}" for kind, name in _targets(step.step, delivery)))
+        grid.add_row(_mark(step), text(f"{step.step.name} for {delivery.consumer}", style="path"), region, targets)
+    console.print(grid)
+
+
+def _deliveries(step: Step) -> tuple[ConsumerDelivery, ...]:
+    return step.declared.deliveries if isinstance(step.declared, Publication) else ()
+
+
+def _targets(step: Step, delivery: ConsumerDelivery) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the name of each place where a consumer gets its rows."""
+    own_feed, table = delivery.own_feed, step.table.partition(".")[2]
+    if own_feed is not None:
+        yield "feed", f"{own_feed.folder}/{table}"
+    if delivery.topic is not None:
+        yield "topic", delivery.topic.name
+    if (own_table := delivery.own_table(table)) is not None:
+        yield "table", own_table
+    if delivery.own_view is not None:
+        yield "view", delivery.own_view
+
+
 def _render_legacy_feeds(console: Console, project: Project) -> None:
     """Render the legacy feeds as what they are: data without a contract, and what replaces or emulates them."""
     if not project.legacy:
@@ -141,11 +178,20 @@ def _feed_facts(project: Project, feed: LegacyFeed) -> Iterator[str]:
 
 
 def _row(planned_step: PlannedStep, pace: Pace | None) -> Iterator[Text]:
-    idle = planned_step.is_known and not planned_step.would_run
-    yield text(_IDLE if idle or not planned_step.is_known else _RUNS, style="quiet" if idle else "accent")
+    idle = _is_idle(planned_step)
+    yield _mark(planned_step)
     yield text(planned_step.step.name, style="quiet" if idle else "path")
     yield text(_how(planned_step), style="quiet" if idle else "")
     yield Text("\n").join(_details(planned_step, pace))
+
+
+def _mark(planned_step: PlannedStep) -> Text:
+    idle = _is_idle(planned_step)
+    return text(_IDLE if idle or not planned_step.is_known else _RUNS, style="quiet" if idle else "accent")
+
+
+def _is_idle(planned_step: PlannedStep) -> bool:
+    return planned_step.is_known and not planned_step.would_run
 
 
 def _details(planned_step: PlannedStep, pace: Pace | None) -> Iterator[Text]:
@@ -176,7 +222,7 @@ def _render_problems(console: Console, problems: Sequence[Finding]) -> None:
     for finding in problems:
         mark = "·" if finding.severity is Severity.INFO else MARKS[finding.severity]
         line = text(f"{mark} ", style=STYLES[finding.severity])
-        line.append_text(text(f"{_relative_place(finding.place)}  " if finding.place else "", style="path"))
+        line.append_text(text(f"{_relative(str(finding.place))}  " if finding.place else "", style="path"))
         line.append_text(text(finding.message))
         console.print()
         console.print(line, soft_wrap=True)
@@ -184,9 +230,9 @@ def _render_problems(console: Console, problems: Sequence[Finding]) -> None:
         console.print(Padding(text(hint, style="quiet"), (0, 0, 0, 2)))
 
 
-def _relative_place(place: Place) -> str:
-    """Return a place with its path relative to the current folder, if it is below."""
-    return str(place).removeprefix(f"{Path.cwd()}/")
+def _relative(path: str) -> str:
+    """Return a path relative to the current folder, if it is below."""
+    return path.removeprefix(f"{Path.cwd()}/")
 
 
 def plan_as_data(name: str, plan: Plan, planned: Sequence[PlannedStep], traces: Sequence[Trace]) -> dict[str, Any]:
@@ -243,8 +289,13 @@ def _step(planned_step: PlannedStep, pace: Pace | None) -> dict[str, Any]:
         "pace": describe_pace(pace) if pace else None,
         "would_run": planned_step.would_run if planned_step.is_known else None,
         "this_time": planned_step.mode.value if planned_step.would_run and planned_step.is_known else None,
+        "deliveries": [_delivery(step, delivery) for delivery in _deliveries(step)],
         "why": [{"cause": reason.cause.value, "words": reason.text} for reason in planned_step.reasons],
     }
+
+
+def _delivery(step: Step, delivery: ConsumerDelivery) -> dict[str, Any]:
+    return {"consumer": delivery.consumer, "region": delivery.region, **dict(_targets(step, delivery))}
 
 
 def _origins(origins: Origins) -> list[str]:
