@@ -15,7 +15,7 @@ RESERVED_NAMES = frozenset(
         *("freshness", "latency", "lag", "volume", "rows_in", "duplicates", "out_of_order", "gaps"),
         *("quarantined_rows", "quarantined_share", "schema_drift", "files_set_apart"),
         *("exceptions_open", "exceptions_opened", "exceptions_closed", "exceptions_oldest_age"),
-        *("completeness", "validity", "availability", "run", "duration"),
+        *("completeness", "validity", "availability", "run", "duration", "legacy_reads"),
     }
 )
 """The measures that Treaty takes itself, or that have a fixed meaning."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
-from treaty.events.invariants import check_invariant
 from treaty.governance.lint.rule_table import FieldContext, Remark, contract_rule
 from treaty.governance.lint.text_analysis import says_nothing
 
@@ -50,7 +49,12 @@ def invariant_invalid(contract: Contract, fields: tuple[FieldContext, ...]) -> I
     Fix: write a condition over `current` and `previous`, such as `current.capacity >= previous.capacity`.
     """
     lifecycle = contract.treaty.lifecycle
-    for number, invariant in enumerate(lifecycle.invariants if lifecycle else ()):
+    if lifecycle is None or not lifecycle.invariants:
+        return
+
+    from treaty.events.invariants import check_invariant  # loads sqlglot, which only documents with SQL need
+
+    for number, invariant in enumerate(lifecycle.invariants):
         try:
             check_invariant(contract, invariant)
         except InvalidDocument as error:
