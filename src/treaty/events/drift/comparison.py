@@ -14,6 +14,12 @@ MIN_EVENTS = 500
 """Events on both sides that a comparison needs."""
 MIN_REFERENCES = 3
 """Profiles from which it is known how much runs differ usually."""
+MIN_MOVED = 0.02
+"""The share of the events that must have moved, where the differences between runs are known."""
+MIN_MOVED_OF_FEW = 0.05
+"""The same if there are too few runs to know them."""
+_MIN_SHIFT_EXPLAINS = 0.5
+"""The share of a difference that a shift must explain."""
 _MIN_EXPECTED = 5
 """Bins with fewer expected events are counted together."""
 _ROBUST_FROM = 8
@@ -37,11 +43,20 @@ class Comparison:
 
     def share_before(self, code: int) -> float:
         """Return the share of a bin before."""
-        return self.before.get(code, 0) / max(sum(self.before.values()), 1)
+        return share_of(self.before, code)
 
     def share_now(self, code: int) -> float:
         """Return the share of a bin now."""
-        return self.now.get(code, 0) / max(sum(self.now.values()), 1)
+        return share_of(self.now, code)
+
+    def change_of(self, code: int) -> float:
+        """Return by how much the share of a bin changed."""
+        return abs(self.share_now(code) - self.share_before(code))
+
+    @property
+    def most_changed(self) -> int:
+        """The bin whose share changed most."""
+        return max(self.now.keys() | self.before.keys(), key=self.change_of)
 
 
 def compare(
@@ -133,6 +148,10 @@ class Shift:
     bins: int
     left: float
 
+    def explains(self, now: Counts, before: Counts) -> bool:
+        """Return whether the shift explains most of a difference."""
+        return bool(self.bins) and self.left <= (1 - _MIN_SHIFT_EXPLAINS) * moved_share(now, before)
+
 
 def best_shift(now: Counts, before: Counts, move: Callable[[int, int], int | None], shifts: Sequence[int]) -> Shift:
     """Return the shift that explains a difference best; `move` gives the bin that another one becomes, if any."""
@@ -147,3 +166,8 @@ def best_shift(now: Counts, before: Counts, move: Callable[[int, int], int | Non
         if left < found.left:
             found = Shift(bins, left)
     return found
+
+
+def share_of(counts: Counts, code: int) -> float:
+    """Return the share of a bin."""
+    return counts.get(code, 0) / max(sum(counts.values()), 1)

@@ -9,39 +9,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from treaty.events.drift import codes
 from treaty.events.drift.comparison import (
     MIN_EVENTS,
+    MIN_MOVED,
+    MIN_MOVED_OF_FEW,
     MIN_REFERENCES,
     Comparison,
     Counts,
-    Shift,
     best_shift,
     compare,
-    moved_share,
 )
+from treaty.events.drift.evidence import coarse_label, evidence_bars, field_label, percent_text
+from treaty.events.drift.field_changes import describe_change, only_counts_on
 from treaty.events.drift.findings import DriftFinding, DriftKind, EvidenceBar
 from treaty.events.drift.layout import FieldKind, Metric, MetricKind, ProfiledField, ProfileLayout
 from treaty.events.drift.profile import Profile, add_counts
+from treaty.events.drift.references import Reference, choose_reference
 
-MIN_MOVED = 0.02
-"""The share of the events that must have moved, where the differences between runs are known."""
-MIN_MOVED_OF_FEW = 0.05
-"""The same if there are too few runs to know them."""
 MIN_RATE_CHANGE = 0.05
 """The relative change of the events per key that counts; it is several times the error of counted keys."""
-MAX_REFERENCES = 28
-MAX_BARS = 12
 
 _MIN_GIVEN = 150
 """Events with a listed value, before and now, that the comparison of its use needs."""
 _MIN_MOVED_OF_USE = 0.15
-_MIN_SHIFT_EXPLAINS = 0.5
-"""The share of a difference that a shift must explain."""
-_HOUR_RANGE = 1
 _MIN_LOST_NULLS = 0.6
 """The share of missing values that must be gone for a default to have replaced them."""
 _MIN_TAKEN_BY_BIN = 0.5
@@ -53,50 +47,11 @@ def detect_drift(new: Profile, references: Sequence[Profile], layout: ProfileLay
     """Return the drifts of a profile; the references come oldest first, without what was declared since."""
     if new.events < MIN_EVENTS:
         return ()
-    reference = _choose_reference(new, references)
+    reference = choose_reference(new, references)
     if reference is None:
         return ()
     detector = _Detector(new, reference, layout)
     return tuple(detector.findings())
-
-
-@dataclass(frozen=True)
-class _Reference:
-    profiles: tuple[Profile, ...]
-    has_season: bool
-    """Whether the days of the profiles are comparable with the day of the new one."""
-
-    @property
-    def events(self) -> int:
-        return sum(one.events for one in self.profiles)
-
-
-def _choose_reference(new: Profile, references: Sequence[Profile]) -> _Reference | None:
-    usable = [one for one in references if one.events][-MAX_REFERENCES:]
-    if sum(one.events for one in usable) < MIN_EVENTS:
-        return None
-    same_hours = [one for one in usable if _has_same_hours(new, one)]
-    for is_alike in (_is_same_weekday, _is_same_kind_of_day):
-        alike = [one for one in same_hours if is_alike(new, one)]
-        if len(alike) >= MIN_REFERENCES:
-            return _Reference(tuple(alike), has_season=True)
-    has_season = any(_is_same_kind_of_day(new, one) for one in same_hours)
-    return _Reference(tuple(same_hours if has_season else usable), has_season)
-
-
-def _has_same_hours(new: Profile, other: Profile) -> bool:
-    if new.covers_day or other.covers_day:
-        return new.covers_day and other.covers_day
-    apart = abs(new.day.hour - other.day.hour)
-    return min(apart, 24 - apart) <= _HOUR_RANGE
-
-
-def _is_same_weekday(new: Profile, other: Profile) -> bool:
-    return new.day.weekday() == other.day.weekday()
-
-
-def _is_same_kind_of_day(new: Profile, other: Profile) -> bool:
-    return new.is_weekend == other.is_weekend
 
 
 _SEASONAL = frozenset(
@@ -118,7 +73,7 @@ _SEASONAL = frozenset(
 class _Detector:
     """The comparison of one profile with its reference."""
 
-    def __init__(self, new: Profile, reference: _Reference, layout: ProfileLayout) -> None:
+    def __init__(self, new: Profile, reference: Reference, layout: ProfileLayout) -> None:
         self._new = new
         self._reference = reference
         self._layout = layout
@@ -158,7 +113,7 @@ class _Detector:
             sum(metric.name in one.histograms for one in self._reference.profiles),
             sum(comparison.before.values()),
             sum(comparison.now.values()),
-            evidence=_bars(comparison, label, _order_of(metric)),
+            evidence=evidence_bars(metric, comparison, label),
         )
 
     # Times
@@ -223,24 +178,22 @@ class _Detector:
         before = _with_values(add_counts(one.histograms.get(name, {}) for one in self._reference.profiles))
         shifts = [bins for bins in range(-codes.HALF_HOURS // 2 + 1, codes.HALF_HOURS // 2) if bins]
         found = best_shift(now, before, lambda code, bins: (code + bins) % codes.HALF_HOURS, shifts)
-        return found.bins if _explains(found, now, before) else 0
+        return found.bins if found.explains(now, before) else 0
 
     # Fields
 
     def _of_field(self, metric: Metric) -> Iterator[DriftFinding]:
         kind = metric.field.kind
-        label = _LABELS.get(kind, codes.time_of_day_label)
-        if kind is FieldKind.VALUES:
-            label = _value_label(metric.field.values)
+        label = field_label(metric.field)
         if nulls := self._of_nulls(metric, label):
             yield nulls
             return
         compared = self._compare(metric, _has_value)
         if compared is None or not compared.is_unusual or kind is FieldKind.PRESENCE:
             return
-        if kind is FieldKind.TEXT and _only_counts_on(compared):
+        if kind is FieldKind.TEXT and only_counts_on(compared):
             return
-        drift, message = _DRIFTS[kind](metric, compared)
+        drift, message = describe_change(metric, compared)
         yield self._found(drift, metric, compared, message, label)
 
     def _of_nulls(self, metric: Metric, label: Callable[[int], str]) -> DriftFinding | None:
@@ -257,12 +210,12 @@ class _Detector:
         taken = _taken_by(full)
         if now <= (1 - _MIN_LOST_NULLS) * before and taken is not None:
             message = (
-                f"{path} has no value in {_percent(now)} of the events where it was {_percent(before)}; "
-                f"{_percent(full.share_now(taken))} now have {label(taken)}, where it was "
-                f"{_percent(full.share_before(taken))}"
+                f"{path} has no value in {percent_text(now)} of the events where it was {percent_text(before)}; "
+                f"{percent_text(full.share_now(taken))} now have {label(taken)}, where it was "
+                f"{percent_text(full.share_before(taken))}"
             )
             return self._found(DriftKind.DEFAULT, metric, full, message, label)
-        message = f"{path} has no value in {_percent(now)} of the events; before, it was {_percent(before)}"
+        message = f"{path} has no value in {percent_text(now)} of the events; before, it was {percent_text(before)}"
         return self._found(DriftKind.NULLS, metric, full, message, label)
 
     # Use of listed values
@@ -293,13 +246,13 @@ class _Detector:
         unusual = {value: one for value, one in compared.items() if one.is_unusual}
         if other.path in drifted and 2 * len(unusual) > len(compared):
             return []
-        label = _coarse_label(other.kind, other.values)
+        label = coarse_label(other)
         found = []
         for value, use in unusual.items():
-            top = max(use.now.keys() | use.before.keys(), key=lambda code: _change(use, code))
+            top = use.most_changed
             message = (
                 f"events with {given.path} {value} have {other.path} {label(top)} in "
-                f"{_percent(use.share_now(top))}, before in {_percent(use.share_before(top))}"
+                f"{percent_text(use.share_now(top))}, before in {percent_text(use.share_before(top))}"
             )
             one = self._found(DriftKind.VALUE_USE, metric, use, message, label)
             found.append(replace(one, field=given.path, value=value))
@@ -332,7 +285,7 @@ class _Detector:
         moved = min(abs(now - mean) / max(now, mean), 1.0)
         more = "more" if now > mean else "fewer"
         message = (
-            f"a key has {now:.2f} events where it had {mean:.2f}: {_percent(abs(now / mean - 1))} {more}, "
+            f"a key has {now:.2f} events where it had {mean:.2f}: {percent_text(abs(now / mean - 1))} {more}, "
             "as if events had another reason"
         )
         bars = (EvidenceBar("further events of a key", max(0.0, 1 - 1 / mean), max(0.0, 1 - 1 / now)),)
@@ -360,8 +313,8 @@ class _Detector:
             if compared is None or not compared.is_unusual:
                 continue
             message = (
-                f"{name} refuses {_percent(compared.share_now(1))} of the events; "
-                f"before, it was {_percent(compared.share_before(1))}"
+                f"{name} refuses {percent_text(compared.share_now(1))} of the events; "
+                f"before, it was {percent_text(compared.share_before(1))}"
             )
             yield DriftFinding(
                 DriftKind.VIOLATIONS,
@@ -415,10 +368,6 @@ def _taken_by(compared: Comparison) -> int | None:
     return grown if growth >= _MIN_TAKEN_BY_BIN * lost else None
 
 
-def _explains(shift: Shift, now: Counts, before: Counts) -> bool:
-    return bool(shift.bins) and shift.left <= (1 - _MIN_SHIFT_EXPLAINS) * moved_share(now, before)
-
-
 def _median(counts: Counts) -> float:
     """Return the median of offsets, in seconds."""
     ordered = sorted((codes.offset_seconds(code), count) for code, count in counts.items())
@@ -433,184 +382,3 @@ def _median(counts: Counts) -> float:
 def _distance_text(seconds: float) -> str:
     text = codes.duration_text(seconds)
     return f"{text[1:]} {'before' if seconds < 0 else 'after'}" if seconds else "at"
-
-
-def _number_drift(metric: Metric, compared: Comparison) -> tuple[DriftKind, str]:
-    path = metric.field.path
-    signs = [_sign_counts(counts) for counts in (compared.now, compared.before)]
-    if moved_share(*signs) >= MIN_MOVED_OF_FEW:
-        before, now = (_percent(sign.get(-1, 0) / max(sum(sign.values()), 1)) for sign in reversed(signs))
-        return DriftKind.SIGN, f"{path} is negative in {now} of the events with a value; before, it was {before}"
-    shift = best_shift(compared.now, compared.before, _move_number, [b for b in range(-32, 33) if abs(b) >= 2])
-    if _explains(shift, compared.now, compared.before):
-        verb = "multiplied" if shift.bins > 0 else "divided"
-        return DriftKind.SCALE, f"{path} looks {verb} by about {_factor(abs(shift.bins)):,.3g}"
-    return DriftKind.AMOUNTS, f"{path} has other amounts in {_percent(compared.moved)} of the events"
-
-
-_UNIT_FACTORS = (24.0, 60.0, 3_600.0, 86_400.0)
-
-
-def _factor(bins: int) -> float:
-    """Return the factor of a shift; one that converts between common units if it is in the same bin."""
-    factor = float(10 ** (bins / codes.NUMBER_BINS_PER_DECADE))
-    alike = [one for one in _UNIT_FACTORS if abs(math.log10(one / factor)) < 0.5 / codes.NUMBER_BINS_PER_DECADE]
-    return alike[0] if alike and bins % codes.NUMBER_BINS_PER_DECADE else factor
-
-
-def _move_number(code: int, bins: int) -> int | None:
-    if code in (0, codes.NOT_A_NUMBER):
-        return code
-    sign, bin_ = (codes.NEGATIVE, code - codes.NEGATIVE) if code > codes.NEGATIVE else (0, code)
-    return sign + bin_ + bins if 1 <= bin_ + bins <= codes.NEGATIVE else None
-
-
-def _sign_counts(counts: Counts) -> dict[int, int]:
-    signs: dict[int, int] = {}
-    for code, count in counts.items():
-        sign = 0 if code == 0 else -1 if codes.NEGATIVE < code < codes.NOT_A_NUMBER else 1
-        signs[sign] = signs.get(sign, 0) + count
-    return signs
-
-
-def _text_drift(metric: Metric, compared: Comparison) -> tuple[DriftKind, str]:
-    path = metric.field.path
-    before, now = (_shape_counts(counts) for counts in (compared.before, compared.now))
-    top = max(now.keys() | before.keys(), key=lambda shape: _share(now, shape) - _share(before, shape))
-    message = (
-        f"{path} is {codes.SHAPES[top]} in {_percent(_share(now, top))} of the events with a value; "
-        f"before, it was {_percent(_share(before, top))}"
-    )
-    times_now, times_before = ({shape: one.get(shape, 0) for shape in codes.TIMESTAMP_SHAPES} for one in (now, before))
-    if sum(times_now.values()) and sum(times_before.values()) and moved_share(times_now, times_before) >= MIN_MOVED:
-        return DriftKind.TIME_ZONE, message
-    if moved_share(now, before) < compared.moved / 2:
-        message = f"{path} has another length in {_percent(compared.moved)} of the events"
-    return DriftKind.TEXT_SHAPE, message
-
-
-def _only_counts_on(compared: Comparison) -> bool:
-    """Return whether texts with digits only became longer or shorter, as numbered ids do that had several lengths."""
-    before, now = (_shape_counts(counts) for counts in (compared.before, compared.now))
-    has_digits = all(shape in _WITH_DIGITS for shape in before.keys() | now.keys())
-    is_constant = max(compared.before.values()) >= _CONSTANT * sum(compared.before.values())
-    return has_digits and not is_constant and moved_share(now, before) < MIN_MOVED
-
-
-_WITH_DIGITS = frozenset({codes.DIGITS, codes.CAPITAL_CODE, codes.MIXED})
-_CONSTANT = 0.99
-
-
-def _shape_counts(counts: Counts) -> dict[int, int]:
-    shapes: dict[int, int] = {}
-    for code, count in counts.items():
-        shapes[code // codes.LENGTHS] = shapes.get(code // codes.LENGTHS, 0) + count
-    return shapes
-
-
-def _values_drift(metric: Metric, compared: Comparison) -> tuple[DriftKind, str]:
-    top = max(compared.now.keys() | compared.before.keys(), key=lambda code: _change(compared, code))
-    label = _value_label(metric.field.values)
-    return DriftKind.VALUES, (
-        f"{metric.field.path} is {label(top)} in {_percent(compared.share_now(top))} of the events with a value; "
-        f"before, it was {_percent(compared.share_before(top))}"
-    )
-
-
-def _sizes_drift(metric: Metric, compared: Comparison) -> tuple[DriftKind, str]:
-    return DriftKind.SIZES, f"{metric.field.path} has another length in {_percent(compared.moved)} of the events"
-
-
-_DRIFTS: dict[FieldKind, Callable[[Metric, Comparison], tuple[DriftKind, str]]] = {
-    FieldKind.NUMBER: _number_drift,
-    FieldKind.TEXT: _text_drift,
-    FieldKind.VALUES: _values_drift,
-    FieldKind.SIZE: _sizes_drift,
-}
-
-
-def _size_label(code: int) -> str:
-    return "no value" if code == _NULL else f"{code} or more" if code == codes.MAX_SIZE else str(code)
-
-
-def _presence_label(code: int) -> str:
-    return "no value" if code == _NULL else "a value"
-
-
-_LABELS: dict[FieldKind, Callable[[int], str]] = {
-    FieldKind.NUMBER: codes.number_label,
-    FieldKind.TEXT: codes.text_label,
-    FieldKind.SIZE: _size_label,
-    FieldKind.PRESENCE: _presence_label,
-}
-
-
-def _value_label(values: Sequence[str]) -> Callable[[int], str]:
-    def label(code: int) -> str:
-        return "no value" if code == _NULL else values[code] if code < len(values) else "another value"
-
-    return label
-
-
-def _coarse_label(kind: FieldKind, values: Sequence[str]) -> Callable[[int], str]:
-    """Return the labels of the codes of the second field of a pair."""
-
-    def label(code: int) -> str:
-        if code == 0:
-            return "without a value"
-        if kind is FieldKind.VALUES:
-            return values[code - 1] if code - 1 < len(values) else "another value"
-        if kind is FieldKind.NUMBER:
-            return {1: "0", 2: "negative", 15: "not a number"}.get(code, f"of {10.0 ** (code - 5):,.6g} or more")
-        if kind in (FieldKind.TIMESTAMP, FieldKind.DATE):
-            return (
-                "before the event"
-                if code == 1
-                else f"{codes.duration_text(codes.offset_seconds((code - 2) * 12))} or later"
-            )
-        if kind is FieldKind.TEXT:
-            return "empty" if code == 1 else "with a text"
-        return "with a value" if kind is FieldKind.PRESENCE else f"of {code - 1} elements"
-
-    return label
-
-
-def _change(compared: Comparison, code: int) -> float:
-    return abs(compared.share_now(code) - compared.share_before(code))
-
-
-def _share(counts: Counts, code: int) -> float:
-    return counts.get(code, 0) / max(sum(counts.values()), 1)
-
-
-def _bars(compared: Comparison, label: Callable[[int], str], order: Callable[[int], float]) -> tuple[EvidenceBar, ...]:
-    """Return the bins that changed most, in their order."""
-    listed = sorted(compared.now.keys() | compared.before.keys(), key=lambda code: -_change(compared, code))[:MAX_BARS]
-    return tuple(
-        EvidenceBar(label(code), round(compared.share_before(code), 6), round(compared.share_now(code), 6))
-        for code in sorted(listed, key=order)
-    )
-
-
-def _order_of(metric: Metric) -> Callable[[int], float]:
-    if metric.kind is MetricKind.OFFSET:
-        return _by_offset
-    is_number = metric.kind is MetricKind.FIELD and metric.field.kind is FieldKind.NUMBER
-    return _by_number if is_number else _by_code
-
-
-def _by_code(code: int) -> float:
-    return code
-
-
-def _by_offset(code: int) -> float:
-    return -math.inf if code == _NULL else codes.offset_seconds(code)
-
-
-def _by_number(code: int) -> float:
-    is_negative = codes.NEGATIVE < code < codes.NOT_A_NUMBER
-    return codes.NEGATIVE - code if is_negative else -math.inf if code == _NULL else code
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
