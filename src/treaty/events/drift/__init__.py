@@ -6,8 +6,10 @@ from treaty.events.drift.encoded_events import encode_rows, profile_rows
 from treaty.events.drift.findings import DriftAnswerKind, DriftFinding, DriftKind, EvidenceBar
 from treaty.events.drift.layout import ProfileLayout, layout_of
 from treaty.events.drift.profile import Profile, merge_profiles, profile_problem
+from treaty.events.drift.references import MAX_REFERENCES
 
 __all__ = [
+    "MAX_REFERENCES",
     "MIN_EVENTS",
     "DriftAnswerKind",
     "DriftFinding",
