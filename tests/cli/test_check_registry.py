@@ -11,6 +11,7 @@ import pytest
 from tests.cli.conftest import Treaty
 from tests.cli.git_repositories import Repository, made
 from tests.cli.pull_request_repository import REFUSED, V1, V1_ONE_MORE, V2
+from tests.documents import document
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.legacy.consumer_guess import ClassGuess
 from treaty.legacy.scanned_reads import ScannedRead
@@ -331,3 +332,34 @@ def test_critical_consumers_that_read_directly_are_named(here: Treaty, shop: Rep
     assert [(finding["id"], finding["severity"], finding["message"]) for finding in one["registry"]] == [
         ("consumer_reads_directly", "warning", message)
     ]
+
+
+@pytest.mark.parametrize(
+    ("start", "is_waived", "code", "severity"),
+    [("2020-01-01", False, 3, "error"), ("2020-01-01", True, 0, "warning"), ("2999-01-01", False, 0, "warning")],
+)
+def test_a_direct_read_that_a_policy_forbids_by_now_is_an_error(
+    here: Treaty, shop: Repository, start: str, is_waived: bool, code: int, severity: str
+) -> None:
+    rule = {"name": "edge", "for": "consumer", "from": start, "where": {"layer": "product"}}
+    rule |= {"must": {"layer": "publication"}, "message": "critical consumers read publications"}
+    base = {"id": "base", "version": "1.0.0", "tier": "enterprise", "require": [rule]}
+    waiver = {"owner": "tax", "reason": "a tax code is missing", "until": "2999-12-31"}
+    found = ScannedRead("close", "shop.orders", frozenset({"id"}), "sql", CLOSE)
+    with Registry.open(str(shop.folder / ".treaty" / "registry.db")) as registry:
+        registry.register(document(base))
+        registry.register(document({**V1, "version": "1.4.1", "parent": "base"}))
+        registry.consumers.record_lineage("shop.orders@1", None, layer="product")
+        registry.dependency_map.record_scan("jobs", [found])
+        if is_waived:
+            registry.governance.waive("consumer_violates_policy", contract="shop.orders", path="close", **waiver)
+    shop.commit({ORDERS: {**V1_ONE_MORE, "parent": "base"}})
+
+    result = here("check", "--format", "json")
+    (one,) = json.loads(result.output)["contracts"]
+
+    reads = [finding for finding in one["registry"] if finding["id"] == "consumer_reads_directly"]
+    assert (result.code, [finding["severity"] for finding in reads]) == (code, [severity])
+    if severity == "error":
+        assert "critical consumers read publications: close reads a product directly" in reads[0]["message"]
+        assert "a waiver of consumer_violates_policy with the path close" in reads[0]["hint"]

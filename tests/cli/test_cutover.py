@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Treaty, Write
+from tests.documents import document
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.legacy.consumer_guess import ClassGuess
 from treaty.legacy.differences import ComparisonResult
@@ -107,6 +108,27 @@ def test_the_plan_names_critical_consumers_that_read_directly(treaty: Treaty, pr
         ),
         (f"{critical} warehouse.revenue directly (scanned), which is a legacy feed", "read shop.sale@1 instead"),
     ]
+
+
+def test_the_plan_fails_if_a_policy_forbids_a_direct_read_by_now(treaty: Treaty, project: Path) -> None:
+    rule = {"name": "edge", "for": "consumer", "from": "2020-01-01", "must": {"layer": "publication"}}
+    guess = ClassGuess(ConsumerClass.EXTERNAL_REGULATORY, 0.8, "its name contains 'close'")
+    orders = {"id": "shop.orders", "version": "1.1.0", "status": "active", "fields": FIELDS, "parent": "base"}
+    with Registry.open(str(project / "registry.db")) as registry:
+        registry.register(document({"id": "base", "tier": "enterprise", "require": [rule]}))
+        registry.register(document(orders))
+        registry.consumers.record_lineage("shop.orders@1", None, layer="product")
+        registry.dependency_map.record_scan(
+            "jobs", [ScannedRead("close", "shop.orders", frozenset({"day"}), "sql", guess)]
+        )
+
+    result = treaty("plan", "--format", "json")
+
+    problems = json.loads(result.output)["problems"]
+    reads = [one for one in problems if one["id"] == "consumer_reads_directly"]
+    assert (result.code, [one["severity"] for one in reads]) == (3, ["error"])
+    assert "close reads a product directly (from base 1.0.0)" in reads[0]["message"]
+    assert [one["id"] for one in problems if one["severity"] == "error"] == ["consumer_reads_directly"]
 
 
 def test_an_approval_is_shown_with_its_author(treaty: Treaty, project: Path) -> None:

@@ -1,4 +1,4 @@
-"""Warnings about critical consumers that read directly, as the map of a registry has them."""
+"""Findings about critical consumers that read directly: warnings, or errors if a policy forbids the read by now."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from treaty.consumers.suitability import READS_DIRECTLY
+from treaty.consumers.usage_rules import USAGE_REFUSED
 from treaty.contracts.findings import Finding, Severity
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _KINDS = {"raw": "raw data", "change_feed": "a change feed", "product": "a produ
 
 
 def find_direct_reads(registry: RegistryApi, line: str) -> list[Finding]:
-    """Return a warning for each critical consumer that reads a line directly."""
+    """Return a finding for each critical consumer that reads a line directly."""
     entries = registry.dependency_map.entries(source=line, direct=True, limit=_PAGE).items
     return [_finding(entry) for entry in entries if entry.critical]
 
@@ -25,7 +26,7 @@ def find_direct_reads(registry: RegistryApi, line: str) -> list[Finding]:
 def find_project_reads(
     registry: RegistryApi, lines: Collection[str], is_feed: Callable[[str], bool]
 ) -> Iterator[Finding]:
-    """Yield a warning for each critical consumer that reads a line or legacy feed of a project directly."""
+    """Yield a finding for each critical consumer that reads a line or legacy feed of a project directly."""
     cursor: str | None = None
     while True:
         page = registry.dependency_map.entries(direct=True, cursor=cursor, limit=_PAGE)
@@ -43,7 +44,8 @@ def _finding(entry: MapEntryAnswer) -> Finding:
         f"{entry.consumer} is {entry.consumer_class.value}, and reads {entry.source} directly ({known}), "
         f"which is {_KINDS[entry.source_kind]}"
     )
-    if entry.forbidden:
-        message += f"; {entry.forbidden}"
     hint = f"read {entry.served_by} instead" if entry.served_by else "publish what it needs: no publication serves it"
-    return Finding(READS_DIRECTLY, Severity.WARNING, message, hint=hint)
+    if entry.forbidden is None:
+        return Finding(READS_DIRECTLY, Severity.WARNING, message, hint=hint)
+    hint += f"; a waiver of {USAGE_REFUSED} with the path {entry.consumer} allows it for a time"
+    return Finding(READS_DIRECTLY, Severity.ERROR, f"{message}; {entry.forbidden}", hint=hint)
