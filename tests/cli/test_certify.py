@@ -83,6 +83,7 @@ def test_a_file_is_certified_under_the_contracts_of_a_folder(
         "  ClassPublished: gym.class_published 1.0.0, 2 events",
     ]
     assert "certified: no check failed" in found.output
+    assert "no certificate was issued: there is no registry" in found.stderr
     assert "✓ ordering.gaps         The sequence of a key has no gaps" in found.output
     assert "– lifecycle.move        not checked: the contract states no life cycle" in found.output
 

@@ -219,12 +219,19 @@ def _read(session: SparkSession, publisher: Publisher, reference: str, kept: Col
 def record_certificates(
     found: Certification, days: int, registry: str | None, token_file: Path | None, settings: Settings
 ) -> None:
-    """Issue a certificate for each contract in the registry, if there is one; what it refuses is only a warning."""
+    """Issue a certificate for each contract in the registry, if there is one; what it refuses is only a warning.
+
+    Without a registry, or without a token for its server, a note says that none was issued.
+    """
     from treaty.cli.registry_connection import is_server_address, open_registry, registry_to_ask
 
     reference = registry_to_ask(registry, settings)
-    is_anonymous = token_file is None and settings.secrets.token is None
-    if reference is None or (is_server_address(reference) and is_anonymous):
+    if reference is None:
+        typer.echo("no certificate was issued: there is no registry", err=True)
+        return
+    if is_server_address(reference) and token_file is None and settings.secrets.token is None:
+        note = f"no certificate was issued: sign in to {reference} with TREATY_TOKEN or --token-file"
+        typer.echo(printable(note), err=True)
         return
     with open_registry(reference, token_file, settings) as opened:
         for one in found.contracts:

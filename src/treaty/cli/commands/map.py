@@ -19,6 +19,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
+_EMPTY_MAP = "the map is empty; scan files with: treaty map scan PATH"
 
 
 class MapFormat(StrEnum):
@@ -68,7 +69,9 @@ def show_map(
     if output is MapFormat.CSV:
         typer.echo(write_map_csv(entries.items), nl=False)
     else:
-        call.print_page(entries, render_map, "the map is empty; scan files with: treaty map scan PATH")
+        is_filtered = direct or any(part is not None for part in (consumer, team, source))
+        empty = "no consumer of the map fits; list all with: treaty map" if is_filtered else _EMPTY_MAP
+        call.print_page(entries, render_map, empty)
 
 
 @app.command("scan")

@@ -143,10 +143,10 @@ def render_profile(console: Console, profile: ConsumerProfileAnswer) -> None:
     """Render what people said of a consumer."""
     console.print(text(profile.consumer, style="path"))
     rows: list[tuple[str, str | Text]] = [
-        ("Class", profile.consumer_class.replace("_", " ") if profile.consumer_class else "not said"),
-        ("Latency", profile.latency or "not said"),
-        ("Decision", profile.decision or "not said"),
-        ("Team", profile.team or "not said"),
+        ("Class", profile.consumer_class.replace("_", " ") if profile.consumer_class else "not stated"),
+        ("Latency", profile.latency or "not stated"),
+        ("Decision", profile.decision or "not stated"),
+        ("Team", profile.team or "not stated"),
     ]
     console.print(facts(rows))
 
