@@ -1,4 +1,4 @@
-"""Events of one contract on Spark: parsed, checked one by one, and given a struct each for the fold of their key."""
+"""Events of one contract on Spark: checked one by one, and given a struct each for the fold of their key."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, reduce
-from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
@@ -17,15 +16,13 @@ from treaty.contracts.findings import Severity
 from treaty.contracts.quantities import parse_seconds
 from treaty.errors import InvalidDocument
 from treaty.events.certification import Coverage, CoverageKind, Violations
-from treaty.events.checks import CLOCK_TOLERANCE_S, CheckId, CheckTarget, identity_of, states_time_zone
+from treaty.events.checks import CLOCK_TOLERANCE_S, CheckId, CheckTarget, identity_of
 from treaty.events.event_times import event_time_field
-from treaty.events.exclusions import excluded_words, find_excluded, text_pattern
-from treaty.spark.columns import MALFORMED_COLUMN, any_of, evaluate_once, quoted_col
+from treaty.spark.columns import MALFORMED_COLUMN, any_of, quoted_col
 from treaty.spark.enforcement import Enforcement, enforce
-from treaty.spark.event_records import ARRIVAL, ARRIVED_AT, CODE, PARTITION, PAYLOAD, Records, TypeSurvey
-from treaty.spark.field_paths import ReachedField, reached_fields, unknown_fields
-from treaty.spark.json_texts import is_complete, parse_json, record_of
-from treaty.spark.readers.json_reader import merge_declared, refuse_ambiguous_names
+from treaty.spark.event_records import ARRIVAL, ARRIVED_AT, CODE, PARTITION, Records, TypeSurvey
+from treaty.spark.field_paths import reached_fields
+from treaty.spark.parsed_events import EXCLUDED, TRANSPORTED, UNDECLARED, WITHOUT_OFFSET, parse_events
 from treaty.spark.rules import Kind, Policy, Rule, Scope, UnknownFields
 from treaty.spark.schema import column_name, is_classified, select_object
 from treaty.spark.stream_rules import EventColumns, StreamRules, type_name
@@ -34,7 +31,12 @@ from treaty.spark.uniqueness import content_hash
 from treaty.spark.violations import MASKED_VALUE
 
 _POLICY = Policy(unknown_fields=UnknownFields.ALLOWED, scope=Scope.ROWS)
-_UNKNOWN, _EXCLUDED, _ZONE = "_undeclared", "_excluded", "_without_offset"
+_FOUND_COLUMNS = {
+    CheckId.CLOSED: (UNDECLARED, "must not have fields that are not in the contract"),
+    CheckId.EXCLUSIONS: (EXCLUDED, "must not contain what the contract excludes"),
+    CheckId.TIME_ZONE: (WITHOUT_OFFSET, "must state its offset from UTC"),
+}
+"""Checks by what parsing found: the column, which is null in events that pass, and the requirement."""
 _RULE_KINDS = frozenset({Kind.SQL, Kind.NULL_VALUES, Kind.MISSING_VALUES, Kind.INVALID_VALUES})
 ROW_CHECKS = (
     *(CheckId.READABLE, CheckId.FIELDS, CheckId.TIME_ZONE, CheckId.RULES, CheckId.CLOSED, CheckId.EXCLUSIONS),
@@ -94,60 +96,11 @@ class CheckedEvents:
     @cached_property
     def enforcement(self) -> Enforcement:
         """The events under the rules of the contract on single rows."""
-        carried = [CODE, ARRIVAL, ARRIVED_AT, PARTITION, _UNKNOWN, _EXCLUDED, _ZONE]
-        return enforce(self._parsed, self.contract, object_name=self.schema.name, policy=_POLICY, carry=carried)
-
-    @cached_property
-    def _parsed(self) -> DataFrame:
         structure = self.found.structure if self.found else spark.StructType()
-        names = _name_key(self.typed)
-        refuse_ambiguous_names(structure, names)
-        merged = merge_declared(self.schema.fields, structure, names)
-        if (
-            self.records.transport.type_field is not None
-            and self.records.transport.type_field not in self.columns.values()
-        ):
-            merged = spark.StructType([one for one in merged if one.name != self.records.transport.type_field])
         own = self.typed.where(F.col(CODE) == F.lit(self.code))
-        parsed = own.withColumn("_parsed", evaluate_once(parse_json(F.col(PAYLOAD), merged)))
-        complete = is_complete(F.col("_parsed"))
-        record = record_of(F.col("_parsed"))
-        body = F.col(PAYLOAD)
-        fields = [F.when(complete, record.getField(name)).alias(name) for name in merged.names]
-        closed, excluded = self._leaks(merged)
-        kept = [F.col(name) for name in (CODE, ARRIVAL, ARRIVED_AT, PARTITION)]
-        frame = parsed.select(*fields, F.when(~complete, body).alias(MALFORMED_COLUMN), PAYLOAD, *kept)
-        return frame.select(
-            *map(quoted_col, (*merged.names, MALFORMED_COLUMN)),
-            *kept,
-            closed.alias(_UNKNOWN),
-            excluded.alias(_EXCLUDED),
-            self._without_offset(merged).alias(_ZONE),
-        )
-
-    def _leaks(self, merged: spark.StructType) -> tuple[Column, Column]:
-        """Return the undeclared fields of an event, and those of them or the labels in texts that are excluded."""
-        known = excluded_words(self.contract)
-        undeclared = list(unknown_fields(self.schema.fields, merged))
-        excluded = [one for one in undeclared if any(find_excluded(name, known) for name in one.names)]
-        others = [one for one in undeclared if one not in excluded]
-        is_closed = self.contract.treaty.content == "closed"
-        leak = _present_names(excluded)
-        if (pattern := text_pattern(known)) is not None:
-            text = F.lower(PAYLOAD)  # looking for a word costs much less than the pattern
-            words = sorted({word for one in known for word in one.words})
-            may_leak = any_of(F.contains(text, F.lit(word)) for word in words)
-            label = F.nullif(F.regexp_extract(F.col(PAYLOAD), pattern, 0), F.lit(""))
-            leak = F.coalesce(leak, F.when(may_leak, label))
-        return _present_names(others if is_closed else []), leak
-
-    def _without_offset(self, merged: spark.StructType) -> Column:
-        """Return the first timestamp that has to state an offset and does not."""
-        reached = (one for one in reached_fields(self.schema.fields, merged) if states_time_zone(one.field))
-        return F.coalesce(
-            F.lit(None).cast("string"),
-            *[F.when(one.any_value(_lacks_offset), F.lit(one.path)) for one in reached],
-        )
+        parsed = parse_events(own, self.contract, self.schema, structure, self.records.transport.type_field)
+        carried = [*TRANSPORTED, UNDECLARED, EXCLUDED, WITHOUT_OFFSET]
+        return enforce(parsed, self.contract, object_name=self.schema.name, policy=_POLICY, carry=carried)
 
     def with_events(self, rules: StreamRules, *more: Column) -> DataFrame:
         """Return the key, the struct for the fold, the time of the event, what was covered, and more, of each event."""
@@ -227,7 +180,7 @@ class CheckedEvents:
         if self.identity:
             read = [quoted_col(dict(self.enforcement.layout.inputs)[name]) for name in self.identity]
             errors[check_bit(CheckId.IDENTITY)].append(any_of(column.isNull() for column in read))
-        for check, column in ((CheckId.CLOSED, _UNKNOWN), (CheckId.EXCLUSIONS, _EXCLUDED), (CheckId.TIME_ZONE, _ZONE)):
+        for check, (column, _) in _FOUND_COLUMNS.items():
             errors[check_bit(check)].append(F.col(column).isNotNull())
         for check, condition in self._timeliness():
             errors[check_bit(check)].append(condition)
@@ -369,33 +322,11 @@ class CheckedEvents:
                     condition = readable & condition
                 value = F.lit(None) if check is CheckId.READABLE else rule.shown_value
                 yield check, rule.definition, condition, F.lit(MASKED_VALUE) if rule.is_secret else value
-        for check, column, requirement in (
-            (CheckId.CLOSED, _UNKNOWN, "must not have fields that are not in the contract"),
-            (CheckId.EXCLUSIONS, _EXCLUDED, "must not contain what the contract excludes"),
-            (CheckId.TIME_ZONE, _ZONE, "must state its offset from UTC"),
-        ):
+        for check, (column, requirement) in _FOUND_COLUMNS.items():
             if check in wanted:
                 rule_of_check = Rule(check.value, Kind.UNKNOWN_FIELD, "", requirement)
                 yield check, rule_of_check, F.col(column).isNotNull(), F.col(column)
 
 
-def _name_key(frame: DataFrame) -> Any:
-    return str if frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true" else str.lower
-
-
-def _present_names(fields: Sequence[ReachedField]) -> Column:
-    names = [F.when(one.any_value(Column.isNotNull), F.lit(one.path)) for one in fields]
-    nothing = F.lit(None).cast("string")
-    return F.nullif(F.concat_ws(", ", *names), F.lit("")) if names else nothing
-
-
 def _equals(text: str) -> ColumnFunction:
     return lambda value: value.cast("string") == F.lit(text)
-
-
-def _lacks_offset(value: Column) -> Column:
-    """Whether a text ends neither with Z nor with an offset, as in +02:00, +0200 or +02."""
-    signs = [F.substring(value, place, 1).isin("+", "-") for place in (-6, -5, -3)]
-    is_time = F.length(value) > F.lit(10)
-    has_sign = (is_time & (signs[0] | signs[1])) | ((F.length(value) > F.lit(16)) & signs[2])
-    return value.isNotNull() & ~(F.endswith(F.upper(value), F.lit("Z")) | has_sign)
