@@ -270,3 +270,18 @@ def test_a_publisher_without_fitting_events_is_refused(
 def test_a_life_cycle_without_its_first_event_type_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(InvalidDocument, match="no event type of ClassUpdated is the first of a key"):
         certified(spark, tmp_path / "part.jsonl", [event("ClassUpdated", "a", 1)], CONTRACTS[1:2])
+
+
+def test_an_open_contract_allows_other_fields_but_no_other_types(spark: SparkSession, tmp_path: Path) -> None:
+    contract = event_contract(
+        "ClassPublished", [*HEAD, *PLACE], {"moves": [{"to": "published"}]}, content="open", exclusions=["Prices"]
+    )
+    records = [
+        event("ClassPublished", "a", 1, internalNotes="moody"),
+        event("ClassPublished", "b", 1, correlationId={"row": 4711}),
+    ]
+
+    found = certified(spark, tmp_path / "open.jsonl", records, [contract])
+
+    assert [result.id for result in found.failures] == [CheckId.FIELDS]
+    assert [one.key for one in found.result(CheckId.FIELDS).violations] == ["b"]
