@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from treaty.policy import EffectiveView, FindKey
+from treaty.policy import FindKey
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,10 +48,7 @@ def read(
 
     settings = load_settings(None)
     with _opened(registry, settings) as opened:
-
-        def find_view(contract: str, version: str) -> EffectiveView:
-            return find_view_to_read(opened, contract, version, consumer, region)
-
+        find_view = partial(find_view_to_read, opened, consumer=consumer, region=region)
         tables = Tables(session or _session(settings), catalog or _catalog(settings))
         request = ConsumerRequest(ReadRequest(line, as_of), find_view, find_key or key_finder(), datetime.now(UTC))
         found = consumer_frame(tables, request)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from treaty.consumers.suitability import READS_DIRECTLY
-from treaty.consumers.usage_rules import USAGE_REFUSED
+from treaty.consumers.usage_rules import SOURCE_NOUNS, USAGE_REFUSED
 from treaty.contracts.findings import Finding, Severity
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from treaty.registry.model import MapEntryAnswer
 
 _PAGE = 1_000
-_KINDS = {"raw": "raw data", "change_feed": "a change feed", "product": "a product", "legacy": "a legacy feed"}
 
 
 def find_direct_reads(registry: RegistryApi, line: str) -> list[Finding]:
@@ -42,7 +41,7 @@ def _finding(entry: MapEntryAnswer) -> Finding:
     known = ", ".join(entry.evidence)
     message = (
         f"{entry.consumer} is {entry.consumer_class.value}, and reads {entry.source} directly ({known}), "
-        f"which is {_KINDS[entry.source_kind]}"
+        f"which is {SOURCE_NOUNS[entry.source_kind]}"
     )
     hint = f"read {entry.served_by} instead" if entry.served_by else "publish what it needs: no publication serves it"
     if entry.forbidden is None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from treaty.consumers.dependencies import DataLayer
 from treaty.consumers.subscriptions import Subscription
-from treaty.consumers.usage_rules import Usage, check_usage
+from treaty.consumers.usage_rules import SOURCE_NOUNS, Usage, check_usage
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.contracts.quantities import parse_seconds
@@ -45,9 +45,6 @@ def check_suitability(
     )
 
 
-_INTERNAL = {DataLayer.RAW: "raw data", DataLayer.CHANGE_FEED: "a change feed", DataLayer.PRODUCT: "a product"}
-
-
 def check_layer(
     layer: DataLayer | None, subscription: Subscription, served_by: Line | None = None
 ) -> tuple[Finding, ...]:
@@ -59,7 +56,7 @@ def check_layer(
         return ()
     message = (
         f"{subscription.consumer} is {subscription.consumer_class.value}, and reads {subscription.line} directly, "
-        f"which is {_INTERNAL[layer]}"
+        f"which is {SOURCE_NOUNS[layer.value]}"
     )
     hint = f"read {served_by} instead" if served_by else "read a reconciliation or publication that is derived from it"
     return (Finding(READS_DIRECTLY, Severity.WARNING, message, hint=hint),)

@@ -80,7 +80,7 @@ _TEXTS: dict[str, Callable[[Usage], str | None]] = {
 }
 """The texts of a subscription that rules may name."""
 
-_LAYERS = {
+SOURCE_NOUNS = {
     "raw": "raw data",
     "change_feed": "a change feed",
     "product": "a product",
@@ -88,6 +88,7 @@ _LAYERS = {
     "publication": "a publication",
     "legacy": "a legacy feed",
 }
+"""What consumers read, by the name of the layer, or `legacy`, as messages call it."""
 
 _CONDITIONS: dict[str, Callable[[Usage, Any], bool]] = {
     "name": lambda usage, wanted: matches_text(_TEXTS["name"](usage), wanted),
@@ -116,7 +117,7 @@ def _missing(usage: Usage, key: str, wanted: Any) -> str | None:
         return None if usage.subscription.fields else "has not declared its fields"
     if key == "layer":
         is_met = usage.layer is None or matches_text(usage.layer, wanted)
-        return None if is_met else f"reads {_LAYERS[usage.layer or '']} directly"
+        return None if is_met else f"reads {SOURCE_NOUNS[usage.layer or '']} directly"
     text = _TEXTS[key](usage)
     if matches_text(text, wanted):
         return None

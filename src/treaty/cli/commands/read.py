@@ -128,18 +128,15 @@ def _read_for(
 ) -> TableRows:
     """Read as a consumer may; its subscription, the contract and the policies are those of the registry."""
     from datetime import UTC, datetime
+    from functools import partial
 
     from treaty.cli.registry_connection import open_registry
     from treaty.pipeline.tables.consumer_reader import ConsumerRequest, read_for_consumer
-    from treaty.policy import EffectiveView
     from treaty.policy.key_files import key_finder
     from treaty.registry.consumer_views import find_view_to_read
 
     with open_registry(None, None, settings) as registry:
-
-        def find_view(contract: str, version: str) -> EffectiveView:
-            return find_view_to_read(registry, contract, version, consumer, region)
-
+        find_view = partial(find_view_to_read, registry, consumer=consumer, region=region)
         request = ConsumerRequest(question, find_view, key_finder(), datetime.now(UTC))
         found = read_for_consumer(catalog, request, open_on_spark)
         registry.lineage.report_accesses([found.access])

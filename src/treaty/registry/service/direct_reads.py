@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 
 from treaty.consumers.subscriptions import ConsumerClass, Subscription
-from treaty.consumers.usage_rules import Usage, check_layer_rules
+from treaty.consumers.usage_rules import SOURCE_NOUNS, Usage, check_layer_rules
 from treaty.contracts.findings import Severity
 from treaty.contracts.versions import Line
 from treaty.governance.waivers import apply_consumer_waivers
@@ -23,12 +23,6 @@ from treaty.registry.store.visibility import Visibility, public_sight
 
 READS_DIRECTLY = "consumer.reads_directly"
 _MAX_NOTICES = 50
-_KINDS = {
-    "raw": "raw data",
-    "change_feed": "a change feed",
-    "product": "a product",
-    LEGACY: "a legacy feed",
-}
 
 Reads = Mapping[tuple[str, str], MapEntry]
 
@@ -131,7 +125,7 @@ def _notify(
         READS_DIRECTLY,
         about.contract,
         f"{shown_consumer(transaction, consumer)} is critical, and reads {source} directly, "
-        f"which is {_KINDS[kind]}{instead}",
+        f"which is {SOURCE_NOUNS[kind]}{instead}",
         details={"source": source, "kind": kind, **({"served_by": str(shown)} if shown else {})},
         parties=parties,
     )
