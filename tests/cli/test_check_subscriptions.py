@@ -12,6 +12,9 @@ from tests.cli.conftest import Result, Treaty
 from tests.cli.git_repositories import Repository, made
 from tests.cli.pull_request_repository import V1, V1_ONE_MORE, V2
 from tests.review.branch_builder import content
+from treaty.consumers.subscriptions import ConsumerClass
+from treaty.legacy.consumer_guess import ClassGuess
+from treaty.legacy.scanned_reads import ScannedRead
 from treaty.registry.service import Registry
 
 FILE = "consumers.yaml"
@@ -281,3 +284,26 @@ def test_a_critical_consumer_of_a_product_is_warned_or_refused_by_setting(
         True,
         [("consumer_reads_directly", "warning")],
     )
+
+
+@pytest.mark.parametrize("is_waived", [False, True])
+def test_a_consumer_is_warned_of_its_hidden_dependencies(
+    treaty: Treaty, repository: Repository, producer: str, is_waived: bool
+) -> None:
+    guess = ClassGuess(ConsumerClass.OPERATIONAL_REPORTING, 0.8, "a dashboard")
+    found = ScannedRead(
+        "sales-dashboard", "shop.orders", frozenset({"margin"}), "sql", guess, places=("jobs/sales.sql:3",)
+    )
+    with Registry.open(producer) as registry:
+        registry.dependency_map.record_scan("jobs", [found])
+    if is_waived:
+        waiver = {"rule": "consumer_hidden_dependency", "contract": "shop.orders", "path": "sales-dashboard"}
+        waiver |= {"owner": "sales", "reason": "it ends with the old report", "until": "2999-12-31"}
+        (repository.folder / "treaty.yaml").write_text(json.dumps({"waivers": [waiver]}), encoding="utf-8")
+    assert treaty("register", FILE).code == 0
+
+    code, coming = _coming(treaty)
+
+    message = "sales-dashboard reads margin, which is not in the contract (scanned, jobs/sales.sql:3)"
+    expected = [] if is_waived else [("consumer_hidden_dependency", "warning", message)]
+    assert (code, _found(coming)) == (0, expected)

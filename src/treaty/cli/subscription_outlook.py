@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from treaty.consumers.dependencies import parse_layer
-from treaty.contracts.findings import Severity
+from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
 from treaty.contracts.versions import parse_line
@@ -14,7 +14,7 @@ from treaty.errors import NotFound
 from treaty.governance.lifecycle import Ending, parse_status
 from treaty.governance.waivers import Waiver
 from treaty.review.branch import Needs
-from treaty.review.outlook import LineOutlook, PlannedChange, PlanState
+from treaty.review.outlook import HIDDEN_DEPENDENCY, LineOutlook, PlannedChange, PlanState
 
 if TYPE_CHECKING:
     from treaty.consumers.subscription_files import DeclaredSubscription
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from treaty.settings import Settings
 
 Item = TypeVar("Item")
+MAX_PLACES_SHOWN = 3
 _SEVERITIES = {"allow": None, "warn": Severity.WARNING, "refuse": Severity.ERROR}
 _GONE = frozenset({"retired", "archived", "draft"})
 
@@ -57,6 +58,7 @@ def line_outlook(registry: RegistryApi, declared: DeclaredSubscription) -> LineO
         tuple(_policy(registry, policy) for policy in current.policies),
         parse_line(lineage.publications[0]) if lineage.publications else None,
         tuple(_waivers(registry)),
+        tuple(_hidden_dependencies(registry, declared)),
     )
 
 
@@ -135,6 +137,20 @@ def _waivers(registry: RegistryApi) -> Iterator[Waiver]:
     for one in _all(lambda cursor: registry.governance.waivers(cursor=cursor)):
         if one.in_force:
             yield Waiver(one.rule, one.owner, one.reason, one.until, one.contract, one.path)
+
+
+def _hidden_dependencies(registry: RegistryApi, declared: DeclaredSubscription) -> Iterator[Finding]:
+    """Yield a warning for each hidden dependency of the consumer on the line."""
+    subscription = declared.subscription
+    listed = _all(
+        lambda cursor: registry.dependency_map.hidden_dependencies(
+            consumer=subscription.consumer, contract=str(subscription.line), cursor=cursor
+        )
+    )
+    for one in listed:
+        known = ", ".join([*one.evidence, *one.places[:MAX_PLACES_SHOWN]])
+        message = f"{one.consumer} {one.message} ({known})"
+        yield Finding(HIDDEN_DEPENDENCY, Severity.WARNING, message, hint=one.hint)
 
 
 def _all(fetch: Callable[[str | None], Page[Item]]) -> Iterator[Item]:

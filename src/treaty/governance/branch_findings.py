@@ -91,6 +91,13 @@ BRANCH_FINDINGS: dict[str, str] = {
         "Why it hurts: it does not, as versions of a line are compatible; the consumer may miss new fields.\n\n"
         "Instead: read the changes, then set `version` in the subscription file to the newer one."
     ),
+    "consumer_hidden_dependency": (
+        "A consumer reads something of a publisher that no contract promises: an excluded or undeclared field, a table "
+        "inside of the publisher, or the parts of an opaque identifier.\n\n"
+        "Why it hurts: the publisher may change or be replaced without notice, and the consumer fails or is wrong.\n\n"
+        "Instead: read what the contract promises, or ask its owner to promise more. `treaty consumer hidden` lists "
+        "all of them."
+    ),
     "consumer_latency_unmet": (
         "A consumer needs the data sooner than the contract promises.\n\n"
         "Why it hurts: the data may be late for the consumer without breaking any promise.\n\n"

@@ -15,6 +15,8 @@ from treaty.contracts.versions import Line
 from treaty.governance.lifecycle import Ending
 from treaty.governance.waivers import Waiver
 
+HIDDEN_DEPENDENCY = "consumer_hidden_dependency"
+
 
 class PlanState(StrEnum):
     """Whether a breaking version is only proposed, or registered with a migration to it."""
@@ -59,6 +61,8 @@ class LineOutlook:
     """The nearest publication that is derived from the line."""
     waivers: tuple[Waiver, ...] = ()
     """The waivers of the registry."""
+    hidden: tuple[Finding, ...] = ()
+    """What the consumer was found to read that the contract does not promise."""
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,7 @@ def _findings(declared: DeclaredSubscription, outlook: LineOutlook | None, rules
         _check_planned(declared, outlook),
         _check_newer_lines(declared, outlook, rules),
         _check_newer_version(declared, outlook, rules),
+        _check_hidden_dependencies(declared, outlook, rules),
     )
     for check in checks:
         yield from (replace(finding, place=declared.place) for finding in check)
@@ -211,6 +212,13 @@ def _check_newer_version(declared: DeclaredSubscription, outlook: LineOutlook, r
     changes = [judged.message for judged in verdict.judged if judged.grade.bump]
     message = f"{current.id} {current.version} is newer than {built_for}, which {declared.subscription.consumer} reads"
     yield Finding("consumer_newer_version", Severity.INFO, message, hint=_few(changes) or None)
+
+
+def _check_hidden_dependencies(declared: DeclaredSubscription, outlook: LineOutlook, rules: Rules) -> Iterator[Finding]:
+    """Report what the consumer was found to read that the contract does not promise, except for what is waived."""
+    contract, consumer = declared.subscription.line.contract, declared.subscription.consumer
+    remaining, _ = apply_consumer_waivers(outlook.hidden, contract, consumer, rules.lint.waivers, rules.today)
+    yield from remaining
 
 
 def _few(texts: list[str]) -> str:
