@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -137,6 +138,8 @@ def test_an_approval_is_shown_with_its_author(treaty: Treaty, project: Path) -> 
     answer = treaty("cutover", "approve", "revenue", "desk", "--format", "json")
 
     assert (answer.code, json.loads(answer.output)["approved_by"]) == (0, "ada")
+    shown = treaty("cutover", "acknowledge", "revenue", "desk").output
+    assert re.search(r"Approved +\d{4}-\d\d-\d\d \d\d:\d\d UTC by ada\n", shown)
     assert "0 of 2" in treaty("cutover", "status", "revenue").output
 
 

@@ -32,8 +32,13 @@ def list_certificates(
         found = page.fetch(
             lambda cursor, limit: registry.certificates.list(line=line, publisher=publisher, cursor=cursor, limit=limit)
         )
+    is_filtered = line is not None or publisher is not None
     call.print_page(
-        found, render_certificates, "no certificates; issue one with: treaty certify PUBLISHER --contract C"
+        found,
+        render_certificates,
+        "no certificate fits; list all with: treaty certificate list"
+        if is_filtered
+        else "no certificates; issue one with: treaty certify PUBLISHER --contract C",
     )
 
 

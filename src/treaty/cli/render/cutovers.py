@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from treaty.cli.render.console import text
-from treaty.cli.render.tables import facts, format_date, listing
+from treaty.cli.render.tables import facts, format_time, listing
 from treaty.registry.model import CutoverAnswer, LegacyFeedAnswer
 
 _STYLES = {"legacy": "quiet", "parallel": "warning", "ready": "good", "cut_over": "good", "retired": "quiet"}
@@ -27,7 +27,7 @@ def render_feeds(console: Console, feeds: Sequence[LegacyFeedAnswer]) -> None:
                     feed.owner,
                     feed.newest_run.isoformat() if feed.newest_run else "",
                     _counts(feed.consumers),
-                    format_date(feed.retired_at) if feed.retired_at else "",
+                    format_time(feed.retired_at) if feed.retired_at else "",
                 )
                 for feed in feeds
             ),
@@ -47,7 +47,7 @@ def render_feed(console: Console, feed: LegacyFeedAnswer) -> None:
     if feed.produced:
         rows.insert(1, ("Produced", feed.produced))
     if feed.retired_at:
-        rows.append(("Retired", f"{format_date(feed.retired_at)} by {feed.retired_by}"))
+        rows.append(("Retired", f"{format_time(feed.retired_at)} UTC by {feed.retired_by}"))
     console.print(facts(rows))
     if feed.consumers:
         console.print()
@@ -77,11 +77,11 @@ def render_cutover(console: Console, cutover: CutoverAnswer) -> None:
         ("Clean runs", f"{cutover.clean_runs} of {cutover.clean_runs_needed}"),
     ]
     if cutover.acknowledged_at:
-        rows.append(("Acknowledged", f"{format_date(cutover.acknowledged_at)} by {cutover.acknowledged_by}"))
+        rows.append(("Acknowledged", f"{format_time(cutover.acknowledged_at)} UTC by {cutover.acknowledged_by}"))
     if cutover.approved_at:
-        rows.append(("Approved", f"{format_date(cutover.approved_at)} by {cutover.approved_by}"))
+        rows.append(("Approved", f"{format_time(cutover.approved_at)} UTC by {cutover.approved_by}"))
     if cutover.since:
-        rows.append(("Since", format_date(cutover.since)))
+        rows.append(("Since", f"{format_time(cutover.since)} UTC"))
     rows += [("Waits for", reason) for reason in cutover.reasons]
     console.print(facts(rows))
 
