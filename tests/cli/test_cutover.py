@@ -146,5 +146,5 @@ def test_an_approval_is_shown_with_its_author(treaty: Treaty, project: Path) -> 
 def test_unknown_feeds_and_consumers_are_clear_errors(treaty: Treaty, project: Path) -> None:
     assert "no legacy feeds; declare them with: treaty cutover declare" in treaty("cutover", "status").output
     unknown = treaty("cutover", "status", "revenu")
-    assert (unknown.code, "knows no legacy feed 'revenu'" in unknown.errors) == (1, True)
-    assert "is no consumer of any legacy feed" in treaty("can-i-cut-over", "nobody").errors
+    assert (unknown.code, "has no legacy feed 'revenu'" in unknown.errors) == (1, True)
+    assert "is not a consumer of any legacy feed" in treaty("can-i-cut-over", "nobody").errors

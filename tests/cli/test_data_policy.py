@@ -135,7 +135,7 @@ def test_tokens_are_turned_back_and_recorded_but_never_the_key(
     assert done.errors.startswith("recorded as entry ")
     assert as_data["values"] == ["ann@example.org", "bob@example.org"]
     assert (broken.code, broken.output) == (1, "")
-    assert "token 2: this is no token of the key 'customer'" in broken.errors
+    assert "token 2: this is not a token of the key 'customer'" in broken.errors
     assert nobody.code == 1
     assert "no data policy tokenises city" in nobody.errors
     log = treaty("admin", "audit", "list", "-f", "json").output

@@ -232,7 +232,7 @@ def test_what_a_consumer_may_not_read_is_refused(subscribed: Treaty) -> None:
     assert (forbidden.code, undeclared.code, product.code) == (1, 1, 1)
     assert "the purpose 'marketing' is not allowed" in forbidden.errors
     assert "desk has no column country" in undeclared.errors
-    assert "is no publication" in product.errors
+    assert "is not a publication" in product.errors
 
 
 def test_a_missing_key_is_named_and_nothing_is_read(subscribed: Treaty, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,7 +154,7 @@ def test_what_no_finding_explains_is_named_with_the_allowed_difference() -> None
     )
 
     assert judge_run(figures, Gate(absolute=2.5)) == (
-        "net differs by 11.50 beyond what decided findings explain; allowed are 2.50",
+        "net differs by 11.50 beyond what decided findings explain; 2.50 is allowed",
     )
 
 

@@ -64,7 +64,7 @@ _BY_KIND = {
     "notebook": (ConsumerClass.EXPLORATORY_ANALYTICS, 0.6, "it is a notebook"),
     "query log": (ConsumerClass.EXPLORATORY_ANALYTICS, 0.4, "it sends queries by hand or from a tool"),
     "airflow": (ConsumerClass.OPERATIONAL_REPORTING, 0.5, "it is a scheduled job"),
-    "dbt": (ConsumerClass.OPERATIONAL_REPORTING, 0.4, "it is a model of dbt"),
+    "dbt": (ConsumerClass.OPERATIONAL_REPORTING, 0.4, "it is a dbt model"),
 }
 _EXPOSURES = {
     "dashboard": ConsumerClass.OPERATIONAL_REPORTING,
@@ -95,6 +95,6 @@ def guess_class(consumer: str, kind: str, exposure: str | None = None) -> ClassG
         if word is not None:
             return ClassGuess(hint.consumer_class, hint.confidence, f"its name contains {word!r}")
     consumer_class, confidence, reason = _BY_KIND.get(
-        kind, (ConsumerClass.EXPLORATORY_ANALYTICS, 0.2, "nothing tells what it is for")
+        kind, (ConsumerClass.EXPLORATORY_ANALYTICS, 0.2, "its purpose is unknown")
     )
     return ClassGuess(consumer_class, confidence, reason)

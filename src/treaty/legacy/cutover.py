@@ -105,12 +105,12 @@ class ConsumerFacts:
     steps: tuple[StepTaken, ...] = ()
     """In the order in which they were taken."""
     last_legacy_read: datetime | None = None
-    """When a scan or a lineage event last told of a read of the legacy feed."""
+    """When a scan or a lineage event last showed a read of the legacy feed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cutover:
-    """The state of a consumer, with what stands between it and the next step."""
+    """The state of a consumer, with what is missing for the next step."""
 
     state: CutoverState
     reasons: tuple[str, ...] = ()
@@ -136,7 +136,7 @@ def judge_run(run: RunFigures, gate: Gate) -> tuple[str, ...]:
         allowed = max(Decimal(str(gate.absolute)), Decimal(str(gate.relative)) * abs(legacy))
         if unexplained > allowed + _CENT * (run.findings + 1):  # sums are rounded to cents
             beyond = f"{unexplained:,.2f} beyond what decided findings explain"
-            reasons.append(f"{name} differs by {beyond}; allowed are {allowed:,.2f}")
+            reasons.append(f"{name} differs by {beyond}; {allowed:,.2f} is allowed")
     return tuple(reasons)
 
 

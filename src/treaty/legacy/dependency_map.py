@@ -1,4 +1,4 @@
-"""The dependency map: consumers and what they read, declared, scanned or observed, the most delicate first."""
+"""The dependency map: consumers and what they read, declared, scanned or observed, the most critical first."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class DeclaredRead:
 
 @dataclass(frozen=True, slots=True)
 class ObservedRead:
-    """What lineage events tell of a consumer."""
+    """What lineage events say about a consumer."""
 
     consumer: str
     line: Line
@@ -265,7 +265,7 @@ def _class_of(
         return declared.consumer_class, None, "declared in a subscription"
     if guess is not None:
         return guess.consumer_class, guess.confidence, guess.reason
-    return ConsumerClass.EXPLORATORY_ANALYTICS, 0.2, "only lineage events tell of it"
+    return ConsumerClass.EXPLORATORY_ANALYTICS, 0.2, "known from lineage events only"
 
 
 def _source_kind(one: _Reads, inputs: MapInputs) -> str:

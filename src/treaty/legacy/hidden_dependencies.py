@@ -26,7 +26,7 @@ _INSIDE = frozenset(layer.value for layer in DataLayer if layer.is_internal)
 
 
 class HiddenKind(StrEnum):
-    """How a consumer depends on a publisher beyond the contract; the most delicate first."""
+    """How a consumer depends on a publisher beyond the contract; the most serious first."""
 
     EXCLUDED_FIELD = "excluded_field"
     PRODUCER_TABLE = "producer_table"
@@ -81,7 +81,7 @@ class _Read:
 def find_hidden_dependencies(
     inputs: MapInputs, contracts: Mapping[Line, Contract], refused: Iterable[RefusedRead] = ()
 ) -> tuple[HiddenDependency, ...]:
-    """Return the hidden dependencies of all consumers, the most delicate first."""
+    """Return the hidden dependencies of all consumers, the most serious first."""
     declared = {(one.consumer, one.line): one.columns for one in inputs.declared}
     merged: dict[tuple[str, str, str, str], HiddenDependency] = {}
     for one in (*_of_columns(inputs, contracts, declared, refused), *_of_tables(inputs, contracts)):

@@ -112,7 +112,7 @@ def _scan_notebook(file: ScannedFile, owners: tuple[OwnerRule, ...]) -> Results:
     try:
         cells = [cell for cell in json.loads(file.text)["cells"] if cell.get("cell_type") == "code"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        yield ScanProblem(file.path, "it is not a notebook of Jupyter: its JSON has no list of cells")
+        yield ScanProblem(file.path, "it is not a Jupyter notebook: its JSON has no list of cells")
         return
     found: list[Found] = []
     for number, cell in enumerate(cells, 1):
@@ -132,7 +132,7 @@ def _scan_notebook(file: ScannedFile, owners: tuple[OwnerRule, ...]) -> Results:
 
 
 def _scan_json(file: ScannedFile, owners: tuple[OwnerRule, ...]) -> Results:
-    """Scan a manifest of dbt, or a query log; other JSON is left out."""
+    """Scan a dbt manifest, or a query log; other JSON is left out."""
     if '"nodes"' in file.text and '"depends_on"' in file.text:
         yield from _scan_manifest(file, owners)
     else:
@@ -160,7 +160,7 @@ def _scan_manifest(file: ScannedFile, owners: tuple[OwnerRule, ...]) -> Results:
             yield from _reads_of_node(node, kind, names, file.path, owners)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         yield ScanProblem(
-            file.path, "it is not a manifest of dbt: nodes, sources and exposures are not as dbt writes them"
+            file.path, "it is not a dbt manifest: nodes, sources and exposures are not as dbt writes them"
         )
 
 

@@ -113,7 +113,7 @@ def _describe_run(measure: Measure) -> str:
 def _describe_legacy_reads(readers: object) -> str:
     listed = [reader for reader in readers if isinstance(reader, Mapping)] if isinstance(readers, (list, tuple)) else []
     texts = [
-        f"{one.get('consumer')} reads {one.get('feed')}, which is retired since {one.get('retired')}"
+        f"{one.get('consumer')} reads {one.get('feed')}, which has been retired since {one.get('retired')}"
         for one in listed[:_MAX_NAMES]
     ]
     more = f" and {len(listed) - _MAX_NAMES} more" if len(listed) > _MAX_NAMES else ""

@@ -72,13 +72,13 @@ def detokenise(token: str, key: KeyRing) -> str:
     """Return the value of a token as text, or raise InvalidDocument, whose message does not contain the token."""
     key_id, colon, body = token.partition(_SEPARATOR)
     if not colon or key_id not in key.secrets:
-        raise InvalidDocument(f"this is no token of the key {key.name!r}, or its secret is no longer in the key")
+        raise InvalidDocument(f"this is not a token of the key {key.name!r}, or its secret is no longer in the key")
     try:
         sealed = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True)
         value: bytes = _cipher(key, key_id).decrypt(sealed, None)
     except (binascii.Error, ValueError, _invalid_tag()):
         raise InvalidDocument(
-            f"this is no token of the key {key.name!r}: it was changed or made with another"
+            f"this is not a token of the key {key.name!r}: it was changed or made with another"
         ) from None
     return "" if value == _EMPTY else value.decode()
 

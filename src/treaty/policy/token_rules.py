@@ -24,7 +24,7 @@ class TokenRule:
 
 
 def find_token_rule(contract: Contract, field: FieldPath, purpose: str, policies: Sequence[Contract] = ()) -> TokenRule:
-    """Return the rule of a field whose tokens may be turned back for a purpose.
+    """Return the rule of a field whose tokens may be reversed for a purpose.
 
     `contract` is the effective contract, and `policies` are those that bind it. A purpose that one of them does not
     allow, and a rule without a role, raise NotAllowed.
@@ -43,7 +43,7 @@ def find_token_rule(contract: Contract, field: FieldPath, purpose: str, policies
     for rule, origin in tokenising:
         if rule.mask.role is None:
             raise NotAllowed(
-                f"{rule.path} of {origin} names no role that may turn tokens back; add one to the rule, "
+                f"{rule.path} of {origin} names no role that may reverse tokens; add one to the rule, "
                 "such as role: steward"
             )
     roles = dict.fromkeys(rule.mask.role or "" for rule, _ in tokenising)
@@ -52,7 +52,7 @@ def find_token_rule(contract: Contract, field: FieldPath, purpose: str, policies
 
 def _check_purpose(purpose: str, stated: Sequence[Contract]) -> None:
     if not purpose.strip():
-        raise InvalidDocument("tokens are turned back for a purpose; state it")
+        raise InvalidDocument("tokens are reversed for a purpose; state it")
     for contract in stated:
         policy = contract.treaty.data_policy
         if policy is not None and policy.purposes is not None and not matches_text(purpose, policy.purposes):

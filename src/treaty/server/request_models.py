@@ -361,7 +361,7 @@ class KeyErasureBody(RequestBody):
 
 
 class DetokenisationBody(RequestBody):
-    """Which tokens are to be turned back, and why; without the tokens."""
+    """Which tokens are to be reversed, and why; without the tokens."""
 
     field: Text = Field(examples=["email"])
     purpose: ShortText = Field(examples=["fraud review"])
@@ -391,7 +391,7 @@ class TokenBody(RequestBody):
 
 
 class AccessReportBody(RequestBody):
-    """An access to published rows that happened without the read API. It has no values of rows."""
+    """An access to published rows that bypassed the read API. It has no values of rows."""
 
     line: ShortText = Field(examples=["users.daily_active@1"])
     consumer: ShortText = Field(description="The consumer that got the rows.", examples=["support-desk"])

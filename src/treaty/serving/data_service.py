@@ -165,7 +165,7 @@ def _moved(start: Cursor, place: Place, offset: int) -> Cursor:
 
 
 def _order(rows: int, seed: int, place: Place) -> np.ndarray[Any, Any]:
-    """Return an order of rows that tells nothing of the order in the table, and is the same for each page."""
+    """Return an order of rows that reveals nothing of the order in the table, and is the same for each page."""
     return np.random.default_rng((seed, place.file, place.group)).permutation(rows)
 
 

@@ -105,7 +105,9 @@ def test_a_day_without_rows_on_one_side_is_an_error(spark: SparkSession, mart: M
     """Within `late_days`, a day may still come; afterwards, the comparison would be with an old state."""
     early = Mart(mart.legacy, [row for row in mart.new if row[1] < LAST - timedelta(days=2)])
 
-    with pytest.raises(InvalidDocument, match=r"legacy_revenue has no row of 2026-03-14, its newest are of 2026-03-1"):
+    with pytest.raises(
+        InvalidDocument, match=r"legacy_revenue has no row of 2026-03-14, its newest rows are of 2026-03-1"
+    ):
         run(spark, mart, LAST + timedelta(days=4))
     with pytest.raises(InvalidDocument, match=r"finance_recognized_sale has no row of 2026-03-10.*treaty run"):
         run(spark, early)

@@ -140,7 +140,7 @@ def test_consumers_leave_a_feed_one_after_the_other_until_it_is_retired(feed: An
         "cutover.rolled_back",
         "legacy_feed.retired",
     ]
-    with pytest.raises(Conflict, match="legacy_revenue is retired since 2026-03-05"):
+    with pytest.raises(Conflict, match="legacy_revenue has been retired since 2026-03-05"):
         cutovers.retire(FEED)
 
 
@@ -153,7 +153,7 @@ def test_a_run_with_a_defect_in_new_or_unexplained_totals_is_not_clean(feed: Any
     (close, _) = feed.cutovers.get(FEED).consumers
     assert close.reasons[1] == (
         "the run up to 2026-03-02 is not clean: 1 defect in new, not fixed yet; "
-        "net differs by 12.00 beyond what decided findings explain; allowed are 0.00"
+        "net differs by 12.00 beyond what decided findings explain; 0.00 is allowed"
     )
 
 
@@ -195,7 +195,7 @@ def test_a_read_of_a_retired_feed_is_an_incident(feed: AnyRegistry, backend: Bac
         "failing",
         "Reads of retired feeds",
     )
-    assert incident.cause == "board_report reads legacy_revenue, which is retired since 2026-03-01"
+    assert incident.cause == "board_report reads legacy_revenue, which has been retired since 2026-03-01"
     assert "incident.opened" in kinds(feed)
 
 
@@ -255,11 +255,11 @@ def test_a_declaration_replaces_the_one_before_and_keeps_the_steps(feed: AnyRegi
 def test_bad_input_is_refused(feed: AnyRegistry) -> None:
     cutovers = feed.cutovers
 
-    with pytest.raises(NotFound, match="knows no legacy feed 'other'"):
+    with pytest.raises(NotFound, match="has no legacy feed 'other'"):
         cutovers.get("other")
-    with pytest.raises(NotFound, match="'nobody' is no consumer of legacy_revenue"):
+    with pytest.raises(NotFound, match="'nobody' is not a consumer of legacy_revenue"):
         cutovers.acknowledge(FEED, "nobody")
-    with pytest.raises(NotFound, match="'nobody' is no consumer of any legacy feed"):
+    with pytest.raises(NotFound, match="'nobody' is not a consumer of any legacy feed"):
         cutovers.can_i_cut_over("nobody")
     with pytest.raises(Conflict, match="desk cannot be rolled back: it is legacy of legacy_revenue"):
         cutovers.roll_back(FEED, "desk", reason="no")

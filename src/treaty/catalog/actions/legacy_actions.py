@@ -59,7 +59,7 @@ def _find_consumer(source: Source, values: FormValues) -> tuple[LegacyFeedAnswer
     name = values.required("consumer", "The consumer")
     match = next((one for one in feed.consumers if one.consumer == name), None)
     if match is None:
-        raise NotFound(f"{name[:80]!r} is no consumer of {feed.feed}")
+        raise NotFound(f"{name[:80]!r} is not a consumer of {feed.feed}")
     return feed, match
 
 
@@ -184,7 +184,7 @@ LEGACY_ACTIONS = (
     PageAction(
         "roll-back",
         "Roll back",
-        "Move this consumer back to the legacy feed. Runs and acknowledgements before do not count any more.",
+        "Move this consumer back to the legacy feed. Earlier runs and acknowledgements no longer count.",
         "Roll back",
         Action.SUBSCRIBE,
         _SUBJECT_FIELDS,

@@ -102,7 +102,7 @@ def move(feed: FeedArgument, consumer: ConsumerArgument, call: RegistryCall) -> 
 @app.command("rollback")
 @with_shared_options
 def rollback(feed: FeedArgument, consumer: ConsumerArgument, reason: ReasonOption, call: RegistryCall) -> None:
-    """Move a consumer back to the feed. Runs and acknowledgements before do not count any more."""
+    """Move a consumer back to the feed. Earlier runs and acknowledgements no longer count."""
     from treaty.cli.render.cutovers import render_cutover
 
     with call.open() as registry:

@@ -70,7 +70,7 @@ def show_map(
         typer.echo(write_map_csv(entries.items), nl=False)
     else:
         is_filtered = direct or any(part is not None for part in (consumer, team, source))
-        empty = "no consumer of the map fits; list all with: treaty map" if is_filtered else _EMPTY_MAP
+        empty = "no consumer in the map matches; list all with: treaty map" if is_filtered else _EMPTY_MAP
         call.print_page(entries, render_map, empty)
 
 
@@ -133,7 +133,7 @@ def describe(
     ] = None,
     team: Annotated[str | None, typer.Option("--team", help="The team that owns it.", show_default=False)] = None,
 ) -> None:
-    """Say what a consumer is: it counts more than what a scan guesses."""
+    """Describe a consumer; this takes precedence over what scans guess."""
     from treaty.cli.render.dependency_map import render_profile
 
     if consumer_class is None and latency is None and decision is None and team is None:

@@ -143,7 +143,9 @@ def _check_periods(figures: Mapping[str, Any], feed: LegacyFeed, comparison: Com
             raise InvalidDocument(f"{what} has no row whose {feed.period} is a day; check the column, and {feed.at}")
         last = date.fromisoformat(text)
         if last < as_of - timedelta(days=comparison.late_days):
-            raise InvalidDocument(f"{what} has no row of {as_of}, its newest are of {last}; {hint}, or use --as-of")
+            raise InvalidDocument(
+                f"{what} has no row of {as_of}, its newest rows are of {last}; {hint}, or use --as-of"
+            )
 
 
 def _findings(differences: DataFrame, money: Sequence[str]) -> tuple[Finding, ...]:

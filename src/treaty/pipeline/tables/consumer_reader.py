@@ -117,7 +117,7 @@ def _find_publication(catalog: TableCatalog, request: ConsumerRequest) -> _ReadP
     states = view_states(catalog)
     reference = find_table(catalog, tuple(states), request.read.name)
     if reference.is_ledger or not reference.table.startswith(_PUBLICATIONS):
-        raise InvalidDocument(f"{request.read.name} is no publication; consumers read publications only")
+        raise InvalidDocument(f"{request.read.name} is not a publication; consumers read publications only")
     stamps = [one.stamp for one in states[reference.table]] if reference.is_view else catalog.stamps(reference.table)
     stamp = stamp_as_of(reference, stamps, request.read.as_of)
     query = None

@@ -48,7 +48,7 @@ class CutoversApi(Protocol):
         ...
 
     def roll_back(self, feed: str, consumer: str, *, reason: str) -> CutoverAnswer:
-        """Move a consumer back to the feed; runs and acknowledgements before do not count any more."""
+        """Move a consumer back to the feed; earlier runs and acknowledgements no longer count."""
         ...
 
     def retire(self, feed: str) -> LegacyFeedAnswer:

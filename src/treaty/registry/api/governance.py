@@ -48,7 +48,7 @@ class GovernanceApi(Protocol):
         ...
 
     def authorize_detokenisation(self, line: str, *, field: str, purpose: str, tokens: int) -> DetokenisationAnswer:
-        """Allow some tokens of a field to be turned back for a purpose, by who has the role that the policy names.
+        """Allow some tokens of a field to be reversed for a purpose, by those who have the role that the policy names.
 
         The audit log records who asked, the field, the purpose and the number of tokens.
         """

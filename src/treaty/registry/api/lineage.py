@@ -40,5 +40,5 @@ class LineageApi(Protocol):
         ...
 
     def report_accesses(self, reports: Sequence[AccessReport]) -> int:
-        """Append up to 1,000 accesses that happened without the read API to the log; return their number."""
+        """Append up to 1,000 accesses that bypassed the read API to the log; return their number."""
         ...

@@ -71,7 +71,7 @@ class Cutovers(CutoversApi):
         return self._post(feed, "cut-over", {"consumer": consumer})
 
     def roll_back(self, feed: str, consumer: str, *, reason: str) -> CutoverAnswer:
-        """Move a consumer back to the feed; runs and acknowledgements before do not count any more."""
+        """Move a consumer back to the feed; earlier runs and acknowledgements no longer count."""
         return self._post(feed, "roll-back", {"consumer": consumer, "reason": reason})
 
     def retire(self, feed: str) -> LegacyFeedAnswer:

@@ -64,7 +64,7 @@ class Lineage(LineageApi):
         return self._wire.get(f"{API}/accesses", Page[DataAccessAnswer], parameters)
 
     def report_accesses(self, reports: Sequence[AccessReport]) -> int:
-        """Append up to 1,000 accesses that happened without the read API to the log; return their number."""
+        """Append up to 1,000 accesses that bypassed the read API to the log; return their number."""
         body = json_list_body([report.model_dump(mode="json") for report in reports])
         response = self._wire.send("POST", f"{API}/accesses", body=body)
         return self._wire.read(response, RecordedAccessesAnswer).recorded

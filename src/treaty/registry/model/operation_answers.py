@@ -213,7 +213,7 @@ class DetokenisationAnswer(Answer):
     line: str = Field(examples=["users.daily_active@1"])
     field: str = Field(examples=["email"])
     purpose: str = Field(examples=["fraud review"])
-    tokens: int = Field(description="How many tokens may be turned back.", examples=[12])
+    tokens: int = Field(description="How many tokens may be reversed.", examples=[12])
     key: str = Field(description="The name of the key that the tokens were made with.", examples=["customer"])
     audit: int = Field(description="The number of the entry in the audit log.", examples=[1042])
 

@@ -75,7 +75,7 @@ class AccessDecision(StrEnum):
 
 
 class AccessReport(Answer):
-    """An access to published rows that happened without the read API, without values of rows."""
+    """An access to published rows that bypassed the read API, without values of rows."""
 
     line: str
     consumer: str

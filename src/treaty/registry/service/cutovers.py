@@ -139,7 +139,7 @@ class Cutovers(CutoversApi):
         return self._take(feed, consumer, Step.CUT_OVER, None)
 
     def roll_back(self, feed: str, consumer: str, *, reason: str) -> CutoverAnswer:
-        """Move a consumer back to the feed; runs and acknowledgements before do not count any more."""
+        """Move a consumer back to the feed; earlier runs and acknowledgements no longer count."""
         if not reason.strip():
             raise InvalidDocument("say why the consumer is rolled back")
         return self._take(feed, consumer, Step.ROLL_BACK, reason)
@@ -154,7 +154,7 @@ class Cutovers(CutoversApi):
             owners = versions.owners_of(connection, stored.line)
             authorize(context.actor, Action.ADVANCE, Resource("contract", stored.line.contract, owners))
             if stored.retired_at is not None:
-                raise Conflict(f"{feed} is retired since {stored.retired_at:%Y-%m-%d}")
+                raise Conflict(f"{feed} has been retired since {stored.retired_at:%Y-%m-%d}")
             cutovers = FeedConsumers(context, connection, Visibility()).cutovers(stored)
             if reasons := _reasons_against_retiring(cutovers, sight):
                 raise _refused(f"{feed} cannot be retired", reasons)
@@ -258,8 +258,8 @@ def _reasons_against_retiring(cutovers: Mapping[str, FeedConsumer], sight: Sight
     hidden = {name: one.cutover for name, one in cutovers.items() if name not in visible}
     reasons = reasons_against_retiring(visible)
     if against := len(reasons_against_retiring(hidden)):
-        noun = "consumer that you may not see stands" if against == 1 else "consumers that you may not see stand"
-        reasons = (*reasons, f"{against} {noun} against it")
+        noun = "consumer that you may not see blocks" if against == 1 else "consumers that you may not see block"
+        reasons = (*reasons, f"{against} {noun} it")
     return reasons
 
 
@@ -293,13 +293,13 @@ def _find_to_change(connection: Connection, sight: Sight, feed: str) -> StoredFe
 
 def _no_feed(feed: str) -> NotFound:
     return NotFound(
-        f"the registry knows no legacy feed {feed[:80]!r}", "declare it with: treaty cutover declare --project FOLDER"
+        f"the registry has no legacy feed {feed[:80]!r}", "declare it with: treaty cutover declare --project FOLDER"
     )
 
 
 def _no_consumer(consumer: str, feed: str | None) -> NotFound:
     of = f"of {feed}" if feed else "of any legacy feed"
-    return NotFound(f"{consumer[:80]!r} is no consumer {of}", "see: treaty cutover status")
+    return NotFound(f"{consumer[:80]!r} is not a consumer {of}", "see: treaty cutover status")
 
 
 def _check_declaration(

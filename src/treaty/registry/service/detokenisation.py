@@ -23,7 +23,7 @@ _RANK = {role: rank for rank, role in enumerate(Role)}
 
 @dataclass(frozen=True)
 class DetokenisationRequest:
-    """How many tokens of which field are to be turned back, and why."""
+    """How many tokens of which field are to be reversed, and why."""
 
     line: Line
     field: FieldPath
@@ -36,7 +36,7 @@ def authorize_detokenisation(
 ) -> DetokenisationAnswer:
     """Return the name of the key if the actor may turn the tokens back, and write the audit entry."""
     if not 1 <= request.tokens <= MAX_TOKENS_AT_ONCE:
-        raise InvalidDocument(f"1 to {MAX_TOKENS_AT_ONCE:,} tokens are turned back at once, not {request.tokens:,}")
+        raise InvalidDocument(f"1 to {MAX_TOKENS_AT_ONCE:,} tokens are reversed at once, not {request.tokens:,}")
     line, connection = request.line, transaction.connection
     members = versions.versions_in_line(connection, line)
     if not members or not context.sight(transaction).sees(line.contract):

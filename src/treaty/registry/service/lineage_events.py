@@ -113,7 +113,7 @@ class Lineage(LineageApi):
         return list_accesses(self._context, contract, consumer, decision, cursor, limit)
 
     def report_accesses(self, reports: Sequence[AccessReport]) -> int:
-        """Append up to 1,000 accesses that happened without the read API to the log; return their number."""
+        """Append up to 1,000 accesses that bypassed the read API to the log; return their number."""
         accesses = check_reports(self._context, reports)
         record_accesses(self._context, accesses)
         return len(accesses)

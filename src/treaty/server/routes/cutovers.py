@@ -64,7 +64,7 @@ def cut_over(registry: CallerRegistry, feed: Feed, body: CutoverBody) -> Cutover
 
 @routes.post("/legacy-feeds/{feed}/roll-back", Action.SUBSCRIBE, (404, 409))
 def roll_back(registry: CallerRegistry, feed: Feed, body: RollbackBody) -> CutoverAnswer:
-    """Move a consumer back to the feed. Runs and acknowledgements before do not count any more."""
+    """Move a consumer back to the feed. Earlier runs and acknowledgements no longer count."""
     return registry.cutovers.roll_back(feed, body.consumer, reason=body.reason)
 
 

@@ -53,7 +53,7 @@ def near_duplicates(registry: ShownRegistry, cursor: Cursor = None, limit: Limit
 def hidden_dependencies(
     registry: ShownRegistry, consumer: Word = None, contract: Word = None, cursor: Cursor = None, limit: Limit = PAGE
 ) -> Page[HiddenDependencyAnswer]:
-    """List what consumers read of publishers without a contract that promises it, the most delicate first."""
+    """List what consumers read of publishers without a contract that promises it, the most serious first."""
     return registry.dependency_map.hidden_dependencies(consumer=consumer, contract=contract, cursor=cursor, limit=limit)
 
 
@@ -65,7 +65,7 @@ def record_scan(registry: CallerRegistry, body: ScanBody) -> ScanReceiptAnswer:
 
 @routes.put("/map/consumers", Action.SUBSCRIBE, (404,))
 def describe_consumer(registry: CallerRegistry, body: ConsumerProfileBody) -> ConsumerProfileAnswer:
-    """Say what a consumer of the map is. It counts more than what a scan guesses."""
+    """Describe a consumer of the map. This takes precedence over what scans guess."""
     return registry.dependency_map.describe_consumer(
         body.consumer,
         consumer_class=body.consumer_class.value if body.consumer_class else None,
