@@ -166,6 +166,8 @@ def test_other_files_are_left_out_and_broken_ones_are_named() -> None:
 
     assert result.reads == ()
     assert [problem.place for problem in result.problems] == ["job.py", "book.ipynb", "broken.sql"]
+    assert result.problems[0].problem.startswith("it is not valid Python: ")
+    assert result.problems[0].problem.endswith(" in line 1")
     assert result.files == 5
 
 

@@ -96,7 +96,8 @@ def _scan_python(file: ScannedFile, owners: tuple[OwnerRule, ...]) -> Results:
     try:
         tree = ast.parse(file.text)
     except (SyntaxError, ValueError, RecursionError) as error:
-        yield ScanProblem(file.path, f"it is not valid Python: {error}")
+        reason = f"{error.msg} in line {error.lineno}" if isinstance(error, SyntaxError) else str(error)
+        yield ScanProblem(file.path, f"it is not valid Python: {reason}")
         return
     dag = _find_dag(tree)
     kind, consumer = ("airflow", dag.name or file.stem) if dag else ("python", file.stem)
