@@ -111,9 +111,9 @@ def test_a_command_that_breaks_the_contract_is_not_certified(
     ("arguments", "message"),
     [
         (["none.jsonl"], "none.jsonl does not exist; check the path"),
-        (["kafka://127.0.0.1:9092"], "is no topic; write it like kafka://127.0.0.1:9092/classes"),
+        (["kafka://127.0.0.1:9092"], "is not a topic; write it like kafka://127.0.0.1:9092/classes"),
         (["https://example.org/events"], "events are not fetched from the web; let it post to webhook://127.0.0.1"),
-        (["webhook://0.0.0.0:80"], "is no address of this machine, and receivers are not open to others"),
+        (["webhook://0.0.0.0:80"], "is not an address of this machine, and receivers are not open to others"),
         (["run:"], "run: needs a command"),
         (["run:no-such-program --now"], "cannot run no-such-program --now: No such file or directory"),
         (["run:'broken"], 'cannot read the command "\'broken": No closing quotation'),

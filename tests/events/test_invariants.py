@@ -51,7 +51,7 @@ def test_an_invariant_reads_fields_of_both_events(
         ("current.capazity > 0", "the invariant kept of gym.Published: its SQL reads 'capazity' inside"),
         ("capacity > 0", "reads 'capacity', which is not a column"),
         ("current.capacity + 1", "is not a condition"),
-        ("SELECT count(*) FROM event", "is no condition on one event"),
+        ("SELECT count(*) FROM event", "is not a condition on one event"),
         ("reflect('java.lang.System', 'exit') = 1", "the invariant kept of gym.Published: its SQL"),
         ("current.capacity >", "the invariant kept of gym.Published"),
     ],

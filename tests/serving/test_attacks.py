@@ -55,7 +55,7 @@ def test_a_cursor_that_was_changed_is_refused(shop: Shop) -> None:
         response = client.get(PATH, params={"limit": 10, "cursor": changed})
         assert (response.status_code, detail(response)) == (
             422,
-            "the cursor is none that was given out; take it from 'next' of a page",
+            "the cursor is not valid; take it from 'next' of a page",
         )
 
 

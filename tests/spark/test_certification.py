@@ -171,7 +171,7 @@ EXPECTED = {
     CheckId.CONFLICT: [("ClassPublished", "twice", None, "has the identity of another event and other content")],
     CheckId.SEQUENCE: [("ClassUpdated", "swap", None, "arrived before the event with the sequence 2")],
     CheckId.GAPS: [("ClassUpdated", "gap", None, "comes directly after the sequence 1")],
-    CheckId.EVENT_TYPE: [("ClassSold", None, None, "ClassSold is no event type of the contracts")],
+    CheckId.EVENT_TYPE: [("ClassSold", None, None, "ClassSold is not an event type of the contracts")],
     CheckId.MOVE: [
         (
             "ClassUpdated",

@@ -22,7 +22,7 @@ def send_lines(source: str, target: str, security: Mapping[str, str]) -> int:
     """Send the lines of a file, or of standard input, and return how many there were."""
     if "://" in target and not target.startswith((KAFKA, *_WEBHOOKS)):
         raise InvalidDocument(
-            f"{target!r} is no target; give kafka://HOST:PORT/TOPIC, the http:// or https:// address of a webhook, "
+            f"{target!r} is not a target; give kafka://HOST:PORT/TOPIC, the http:// or https:// address of a webhook, "
             "or a file"
         )
     with _lines_of(source) as lines:
@@ -102,7 +102,7 @@ def _post(lines: Iterable[str], address: str) -> int:
 
 
 def _send_to_topic(lines: Iterable[str], topic: Topic) -> int:
-    """Send each event as a record; a topic that does not exist is an error, as typing mistakes are."""
+    """Send each event as a record; a topic that does not exist is an error, since its name may be mistyped."""
     from confluent_kafka import KafkaException, Producer
 
     from treaty.kafka.topics import TopicReader

@@ -116,14 +116,14 @@ def parse_publisher(text: str, security: Mapping[str, str]) -> Publisher:
     if text.startswith(KAFKA):
         bootstrap, _, topic = text.removeprefix(KAFKA).partition("/")
         if not bootstrap or not topic or "/" in topic:
-            raise InvalidDocument(f"{text!r} is no topic; write it like kafka://127.0.0.1:9092/classes")
+            raise InvalidDocument(f"{text!r} is not a topic; write it like kafka://127.0.0.1:9092/classes")
         return Topic(bootstrap, topic, security)
     if text.startswith(WEBHOOK):
         return _parse_webhook(text)
     if text.startswith(_WEB_ADDRESSES):
         raise InvalidDocument(
-            f"{text!r} is no publisher: events are not fetched from the web; let it post to webhook://127.0.0.1:PORT, "
-            "or give a file of JSON lines, run:COMMAND or kafka://HOST:PORT/TOPIC"
+            f"{text!r} is not a publisher: events are not fetched from the web; let it post "
+            "to webhook://127.0.0.1:PORT, or give a file of JSON lines, run:COMMAND or kafka://HOST:PORT/TOPIC"
         )
     return RecordFiles(text)
 
@@ -144,9 +144,11 @@ def _parse_webhook(text: str) -> Webhook:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise InvalidDocument(f"{text!r} is no address: {error}; {hint}") from None
+        raise InvalidDocument(f"{text!r} is not an address: {error}; {hint}") from None
     if host not in _LOOPBACK:
-        raise InvalidDocument(f"{text!r} is no address of this machine, and receivers are not open to others; {hint}")
+        raise InvalidDocument(
+            f"{text!r} is not an address of this machine, and receivers are not open to others; {hint}"
+        )
     return Webhook(host, port or 0)
 
 

@@ -150,11 +150,11 @@ class ComparisonReport:
     def from_data(cls, data: Any) -> Self:
         """Read what `as_data` returned; refuse anything else."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-            raise InvalidDocument(f"it is no report of comparisons: it has no format {FORMAT!r}")
+            raise InvalidDocument(f"it is not a report of comparisons: it has no format {FORMAT!r}")
         try:
             return cls(tuple(map(Comparison.from_data, data["comparisons"])))
         except (KeyError, TypeError, ValueError) as error:
-            raise InvalidDocument(f"it is no complete report of comparisons: {error}") from None
+            raise InvalidDocument(f"it is not a complete report of comparisons: {error}") from None
 
 
 def _names(comparison: Comparison) -> tuple[str, ...]:

@@ -241,7 +241,7 @@ class _Group:
             )
 
     def types_after(self, state: str | None, events: int) -> list[str]:
-        """Return the event types that a key may have next; a type without moves is no start, unless all are."""
+        """Return the event types that a key may have next; one without moves starts a key only if all are so."""
         if self.machine is None:
             return list(self.shapes)
         allowed = list(self.machine.event_types_from(state))

@@ -37,14 +37,14 @@ class InvariantRule:
 
 
 def parse_invariant(stream: Stream, contract: Contract, invariant: Invariant) -> InvariantRule:
-    """Return the checked condition of an invariant; refuse what is no condition over `current` and `previous`."""
+    """Return the checked condition of an invariant; refuse what is not a condition over `current` and `previous`."""
     event_type = contract.treaty.event.type if contract.treaty.event else contract.id
     rule = _parse(contract, invariant, RuleTarget(_row_of(contract, stream.previous_object)))
     return InvariantRule(event_type, contract.id, invariant, rule)
 
 
 def check_invariant(contract: Contract, invariant: Invariant) -> None:
-    """Refuse what is no condition, as far as one contract of a stream shows it: `previous` may have any fields."""
+    """Refuse what is not a condition, as far as one contract of a stream shows it: `previous` may have any fields."""
     _parse(contract, invariant, RuleTarget(_row_of(contract, SchemaObject(PREVIOUS))))
 
 
@@ -56,8 +56,8 @@ def _parse(contract: Contract, invariant: Invariant, target: RuleTarget) -> RowC
         raise InvalidDocument(f"the invariant {invariant.name} of {contract.id}: {message}") from None
     if not isinstance(rule, RowCondition):
         raise InvalidDocument(
-            f"the invariant {invariant.name} of {contract.id} is no condition on one event; write what must be true, "
-            "such as current.capacity >= previous.capacity"
+            f"the invariant {invariant.name} of {contract.id} is not a condition on one event; write what must "
+            "be true, such as current.capacity >= previous.capacity"
         )
     return rule
 

@@ -321,7 +321,7 @@ def _unknown_types(found: Sequence[TypeSurvey]) -> Iterator[tuple[CheckId, Viola
         if unreadable:
             yield CheckId.READABLE, Violations(one.name or "", unreadable, "must be a readable record")
         if one.readable:
-            text = f"{one.name} is no event type of the contracts" if one.name else "names no event type"
+            text = f"{one.name} is not an event type of the contracts" if one.name else "names no event type"
             yield CheckId.EVENT_TYPE, Violations(one.name or "", one.readable, text)
 
 

@@ -128,7 +128,7 @@ def _column(node: exp.Expr, row: Row) -> Any:
         if value is None:
             return None
         if not isinstance(value, Mapping):
-            raise NotEvaluated(f"{node.sql(dialect='spark')} is no field of an object")
+            raise NotEvaluated(f"{node.sql(dialect='spark')} is not a field of an object")
         value = value.get(name)
     return value
 
@@ -138,7 +138,7 @@ def _path(node: Any) -> tuple[str, ...]:
         return (*_path(node.this), node.expression.name)
     if isinstance(node, exp.Column):
         return tuple(part.name for part in node.parts)
-    raise NotEvaluated(f"{node.sql(dialect='spark')} is no column")
+    raise NotEvaluated(f"{node.sql(dialect='spark')} is not a column")
 
 
 def _in(node: exp.In, row: Row) -> bool | None:

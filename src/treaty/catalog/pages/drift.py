@@ -25,7 +25,7 @@ WORDS = {"open": "Open", "explained": "Explained", "new_version": "New version",
 
 @dataclass(frozen=True, slots=True)
 class DriftRow:
-    """A finding, with where it is about."""
+    """A finding, and where it was found."""
 
     finding: DriftFindingAnswer
     contract: str

@@ -56,7 +56,7 @@ def show(certificate: CertificateArgument, call: RegistryCall) -> None:
 @app.command("revoke")
 @with_shared_options
 def revoke(certificate: CertificateArgument, reason: ReasonOption, call: RegistryCall) -> None:
-    """Revoke a certificate. It stays in the list, and does not count any more."""
+    """Revoke a certificate. It stays in the list, but no longer counts."""
     from treaty.cli.render.certificates import render_certificate
 
     with call.open() as registry:

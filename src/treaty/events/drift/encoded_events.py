@@ -126,7 +126,7 @@ class _Event:
 
 
 def as_moment(value: Any) -> datetime | None:
-    """Return a time with a zone; UTC where it has none, None if it is no time."""
+    """Return a time with a zone; UTC where it has none, None if it is not a time."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)

@@ -30,7 +30,7 @@ def _number_drift(metric: Metric, compared: Comparison) -> tuple[DriftKind, str]
     if shift.explains(compared.now, compared.before):
         verb = "multiplied" if shift.bins > 0 else "divided"
         return DriftKind.SCALE, f"{path} looks {verb} by about {_factor(abs(shift.bins)):,.3g}"
-    return DriftKind.AMOUNTS, f"{path} has other amounts in {percent_text(compared.moved)} of the events"
+    return DriftKind.AMOUNTS, f"{path} has different amounts in {percent_text(compared.moved)} of the events"
 
 
 _UNIT_FACTORS = (24.0, 60.0, 3_600.0, 86_400.0)
@@ -70,7 +70,7 @@ def _text_drift(metric: Metric, compared: Comparison) -> tuple[DriftKind, str]:
     if sum(times_now.values()) and sum(times_before.values()) and moved_share(times_now, times_before) >= MIN_MOVED:
         return DriftKind.TIME_ZONE, message
     if moved_share(now, before) < compared.moved / 2:
-        message = f"{path} has another length in {percent_text(compared.moved)} of the events"
+        message = f"{path} has a different length in {percent_text(compared.moved)} of the events"
     return DriftKind.TEXT_SHAPE, message
 
 
@@ -103,7 +103,10 @@ def _values_drift(metric: Metric, compared: Comparison) -> tuple[DriftKind, str]
 
 
 def _sizes_drift(metric: Metric, compared: Comparison) -> tuple[DriftKind, str]:
-    return DriftKind.SIZES, f"{metric.field.path} has another length in {percent_text(compared.moved)} of the events"
+    return (
+        DriftKind.SIZES,
+        f"{metric.field.path} has a different length in {percent_text(compared.moved)} of the events",
+    )
 
 
 _CHANGES: dict[FieldKind, Callable[[Metric, Comparison], tuple[DriftKind, str]]] = {

@@ -70,7 +70,7 @@ class CertificateAnswer(Answer):
     version: str = Field(examples=["1.2.0"])
     event_type: str = Field(examples=["ClassPublished"])
     state: CertificateState = Field(
-        description="`altered`: the digest or signature does not fit what is stored.", examples=["valid"]
+        description="`altered`: the digest or signature does not match what is stored.", examples=["valid"]
     )
     issued_at: datetime = Field(examples=["2026-11-19T08:00:00Z"])
     issued_by: str = Field(examples=["scheduling-ci"])

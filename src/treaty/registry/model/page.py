@@ -35,7 +35,7 @@ class BadCursor(InvalidDocument):
     """A place to begin at that no page gave out."""
 
     def __init__(self) -> None:
-        super().__init__("the cursor is none that was given out; take it from 'next' of a page")
+        super().__init__("the cursor is not valid; take it from 'next' of a page")
 
 
 PAGE = 100

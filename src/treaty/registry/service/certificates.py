@@ -90,7 +90,7 @@ class Certificates(CertificatesApi):
         try:
             start = (datetime.fromisoformat(str(at)), str(identity)) if cursor else None
         except ValueError:
-            raise InvalidDocument("the cursor is none that was given out; take it from 'next' of a page") from None
+            raise InvalidDocument("the cursor is not valid; take it from 'next' of a page") from None
 
         def find(connection: Connection, visibility: Visibility) -> Page[CertificateAnswer]:
             rows = store.page_of(connection, visibility, named, publisher, start, limit + 1)

@@ -75,7 +75,7 @@ class ParallelRuns(ParallelRunsApi):
         try:
             start = (str(name), date.fromisoformat(str(day))) if cursor else None
         except ValueError:
-            raise InvalidDocument("the cursor is none that was given out; take it from 'next' of a page") from None
+            raise InvalidDocument("the cursor is not valid; take it from 'next' of a page") from None
 
         def find(connection: Connection, visibility: Visibility) -> Page[ParallelRunAnswer]:
             rows = store.page_of_runs(connection, visibility, feed, start, limit + 1)
