@@ -208,8 +208,8 @@ def test_consumers_page_lists_hidden_dependencies(tmp_path: Path) -> None:
     text = " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
     assert (
-        "Hidden dependencies What consumers read of the publisher and no contract promises. A change that the "
-        "publisher may make without notice breaks them." in text
+        "Hidden dependencies What consumers read from the publisher without a contract that promises it. A change "
+        "that the publisher may make without notice breaks them." in text
     )
     assert "nightly unknown field reads row_version, which is not in the contract" in text
 

@@ -78,7 +78,7 @@ def test_a_consumer_moves_when_the_gate_is_open_and_the_feed_is_retired(treaty: 
     assert json.loads(back.output)["state"] == "parallel"
 
     refused = treaty("cutover", "retire", "revenue")
-    assert (refused.code, "desk has not cut over; it is parallel" in refused.errors) == (3, True)
+    assert (refused.code, "desk has not cut over; its state is parallel" in refused.errors) == (3, True)
     record_clean_runs(project, 2)
     treaty("cutover", "acknowledge", "revenue", "desk")
     treaty("cutover", "move", "revenue", "desk")

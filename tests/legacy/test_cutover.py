@@ -225,7 +225,9 @@ def test_a_feed_is_retired_when_the_last_consumer_has_left() -> None:
 
     assert reasons_against_retiring({"close": left}) == ()
     assert reasons_against_retiring({"close": left, "desk": reading}) == ("desk was seen reading",)
-    assert reasons_against_retiring({"close": Cutover(CutoverState.READY)}) == ("close has not cut over; it is ready",)
+    assert reasons_against_retiring({"close": Cutover(CutoverState.READY)}) == (
+        "close has not cut over; its state is ready",
+    )
 
 
 NAMES = [

@@ -172,7 +172,7 @@ def state_after(state: CutoverState, step: Step) -> CutoverState | None:
 def reasons_against_retiring(cutovers: Mapping[str, Cutover]) -> tuple[str, ...]:
     """Return why a feed cannot be retired: consumers that have not left, or that were seen reading it since."""
     reasons = [
-        f"{name} has not cut over; it is {cutover.state.replace('_', ' ')}"
+        f"{name} has not cut over; its state is {cutover.state.replace('_', ' ')}"
         for name, cutover in cutovers.items()
         if not cutover.state.has_left
     ]

@@ -98,7 +98,7 @@ class MapInputs:
     """The publications that are derived from each line."""
 
     def read_lines(self) -> Iterator[tuple[str, Line]]:
-        """Yield consumers with the lines that they read, whatever tells of it."""
+        """Yield consumers with the lines that they read, by any evidence."""
         yield from ((one.consumer, one.line) for one in self.declared)
         yield from ((one.consumer, one.line) for one in self.observed)
         yield from ((one.consumer, one.line) for one in self.found if one.line is not None)
@@ -113,7 +113,7 @@ class MapEntry:
     """A line such as `orders@1`, or the name of a table that belongs to no contract."""
     line: Line | None
     source_kind: str
-    """The layer of the line, what the name of the table tells of it, or `table`."""
+    """The layer of the line, what the name of the table says about it, or `table`."""
     columns: tuple[str, ...]
     """Empty: every column may be read."""
     consumer_class: ConsumerClass

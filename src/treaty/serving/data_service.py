@@ -86,7 +86,7 @@ class DataService:
         """Return a publication; raise NotFound for a line that this server does not serve."""
         found = self._by_line.get(line)
         if found is None:
-            raise NotFound(f"this server serves no publication of {line}", "see what it serves with: GET /data")
+            raise NotFound(f"this server does not serve {line}", "see what it serves with: GET /data")
         return found
 
     def view(self, reader: DataReader) -> EffectiveView:

@@ -23,7 +23,7 @@ MAX_CACHED_FILES = 512
 MAX_CACHED_BYTES = 64 * 1024 * 1024
 """Decoded columns that one process keeps, of all tables together."""
 MAX_LOOKUP_GROUPS = 2
-"""Columns are kept if conditions leave at most so many row groups of a file: a scan would replace all others."""
+"""Columns are kept if conditions leave at most this many row groups of a file: a scan would evict all others."""
 ColumnKey = tuple[str, int, str]
 """The path of a file, the number of a row group, and a column."""
 Bounds = tuple[tuple[Any, Any] | None, ...]

@@ -117,7 +117,7 @@ def test_consumers_leave_a_feed_one_after_the_other_until_it_is_retired(feed: An
     cutovers.approve(FEED, "close")
     assert (state(feed, "close"), cutovers.can_i_cut_over("close", feed=FEED).answer) == ("ready", True)
     assert cutovers.cut_over(FEED, "close").state == "cut_over"
-    with pytest.raises(Refused, match="desk has not cut over; it is parallel"):
+    with pytest.raises(Refused, match="desk has not cut over; its state is parallel"):
         cutovers.retire(FEED)
 
     backend.clock.pass_days(1)
@@ -165,7 +165,7 @@ def test_readers_that_nobody_declared_keep_a_feed_from_being_retired(feed: AnyRe
     consumers = {one.consumer: one.evidence for one in feed.cutovers.get(FEED).consumers}
 
     assert consumers == {"board_report": ["observed"], "weekly_board": ["scanned"]}
-    with pytest.raises(Refused, match="board_report has not cut over; it is legacy; weekly_board has not"):
+    with pytest.raises(Refused, match="board_report has not cut over; its state is legacy; weekly_board has not"):
         feed.cutovers.retire(FEED)
 
 
@@ -261,7 +261,7 @@ def test_bad_input_is_refused(feed: AnyRegistry) -> None:
         cutovers.acknowledge(FEED, "nobody")
     with pytest.raises(NotFound, match="'nobody' is not a consumer of any legacy feed"):
         cutovers.can_i_cut_over("nobody")
-    with pytest.raises(Conflict, match="desk cannot be rolled back: it is legacy of legacy_revenue"):
+    with pytest.raises(Conflict, match="desk cannot be rolled back: for legacy_revenue, its state is legacy"):
         cutovers.roll_back(FEED, "desk", reason="no")
     with pytest.raises(NotFound, match="orders@7"):
         cutovers.declare("f", "orders@7", "x")

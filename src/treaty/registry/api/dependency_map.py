@@ -40,7 +40,7 @@ class DependencyMapApi(Protocol):
     def hidden_dependencies(
         self, *, consumer: str | None = None, contract: str | None = None, cursor: str | None = None, limit: int = PAGE
     ) -> Page[HiddenDependencyAnswer]:
-        """List what consumers read of publishers without a contract that promises it, the most serious first."""
+        """List what consumers read from publishers without a contract that promises it, the most serious first."""
         ...
 
     def record_scan(self, scan: str, reads: Sequence[ScannedRead]) -> ScanReceiptAnswer:

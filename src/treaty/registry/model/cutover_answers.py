@@ -63,7 +63,7 @@ class LegacyFeedAnswer(Answer):
     reasons: list[str] = Field(
         default=[],
         description="Why it cannot be retired yet.",
-        examples=[["support_desk has not cut over; it is parallel"]],
+        examples=[["support_desk has not cut over; its state is parallel"]],
     )
     newest_run: date | None = Field(default=None, description="The day of the newest parallel run.")
     declared_at: datetime = Field(examples=["2026-03-01T09:00:00Z"])

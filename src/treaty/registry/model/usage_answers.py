@@ -14,7 +14,7 @@ UsageState = Literal["declared", "read", "unsubscribed", "silent"]
 USAGE_DESCRIPTION = (
     "`read`: subscribed, and seen reading. `unsubscribed`: seen reading without a subscription. "
     "`silent`: subscribed, but not seen reading for as long as the registry's setting says. "
-    "`declared`: subscribed, and no lineage events tell whether it reads."
+    "`declared`: subscribed, and no lineage event shows whether it reads."
 )
 UNDECLARED_DESCRIPTION = "The fields that it was seen reading and that its subscription does not name."
 UNREAD_DESCRIPTION = (

@@ -269,7 +269,7 @@ def _check_step(step: Step, feed: str, consumer: str, before: Cutover) -> None:
     if step is Step.CUT_OVER and before.state in (CutoverState.LEGACY, CutoverState.PARALLEL):
         raise _refused(f"{consumer} cannot cut over from {feed}", before.reasons)
     words = {"roll_back": "be rolled back", "cut_over": "cut over again"}.get(step.value, f"be {step.value}d")
-    raise Conflict(f"{consumer} cannot {words}: it is {before.state.replace('_', ' ')} of {feed}")
+    raise Conflict(f"{consumer} cannot {words}: for {feed}, its state is {before.state.replace('_', ' ')}")
 
 
 def _refused(what: str, reasons: Sequence[str]) -> Refused:

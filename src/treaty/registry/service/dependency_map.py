@@ -107,7 +107,7 @@ class DependencyMap(DependencyMapApi):
     def hidden_dependencies(
         self, *, consumer: str | None = None, contract: str | None = None, cursor: str | None = None, limit: int = PAGE
     ) -> Page[HiddenDependencyAnswer]:
-        """List what consumers read of publishers without a contract that promises it, the most serious first."""
+        """List what consumers read from publishers without a contract that promises it, the most serious first."""
         check_limit(limit)
         start = after(cursor, 0, "", "", "") if cursor is not None else None
         context = self._context

@@ -1,4 +1,4 @@
-"""Observed usage: what lineage events tell of consumers, beside what they subscribed to."""
+"""Observed usage: what lineage events show of consumers, beside what they subscribed to."""
 
 from __future__ import annotations
 

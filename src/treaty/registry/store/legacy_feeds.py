@@ -135,7 +135,7 @@ def add_step(transaction: Transaction, seq: int, feed: str, consumer: str, taken
 def put_observed_read(
     transaction: Transaction, feed: str, consumer: str, *, job: str, team: str | None, at: datetime, reporter: str
 ) -> bool:
-    """Store that a lineage event told of a read of a feed; return whether it is later than what was known."""
+    """Store that a lineage event showed a read of a feed; return whether it is later than what was known."""
     key = {"feed": feed, "consumer": consumer}
     before = transaction.read(select(_L.last_seen).where(_L.feed == feed, _L.consumer == consumer)).scalar_one_or_none()
     if before is None:

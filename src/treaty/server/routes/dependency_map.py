@@ -53,7 +53,7 @@ def near_duplicates(registry: ShownRegistry, cursor: Cursor = None, limit: Limit
 def hidden_dependencies(
     registry: ShownRegistry, consumer: Word = None, contract: Word = None, cursor: Cursor = None, limit: Limit = PAGE
 ) -> Page[HiddenDependencyAnswer]:
-    """List what consumers read of publishers without a contract that promises it, the most serious first."""
+    """List what consumers read from publishers without a contract that promises it, the most serious first."""
     return registry.dependency_map.hidden_dependencies(consumer=consumer, contract=contract, cursor=cursor, limit=limit)
 
 

@@ -23,7 +23,7 @@ STATE_ICONS: Mapping[UsageState, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Whether a consumer reads a line, and what was seen of it; None if no event tells of it."""
+    """Whether a consumer reads a line, and what was seen of it; None if no event shows it."""
 
     state: UsageState
     reads: UsageAnswer | None = None
