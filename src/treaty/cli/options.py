@@ -165,6 +165,16 @@ TokenFileOption = Annotated[
         show_default=False,
     ),
 ]
+SecurityOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--security",
+        metavar="SETTING=VARIABLE",
+        help="The environment variable of a security setting of the brokers, such as password=KAFKA_PASSWORD. "
+        "Repeatable.",
+        show_default=False,
+    ),
+]
 LimitOption = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of entries.")]
 CursorOption = Annotated[
     str | None,

@@ -15,6 +15,7 @@ from treaty.cli.options import (
     MasterOption,
     RegistryOption,
     RemoteOption,
+    SecurityOption,
     TokenFileOption,
     parse_time,
 )
@@ -84,16 +85,7 @@ def certify(
     seconds: Annotated[
         float, typer.Option("--seconds", min=0.1, help="Collect events for at most this long; not for files.")
     ] = 60.0,
-    security: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--security",
-            metavar="SETTING=VARIABLE",
-            help="The environment variable of a security setting of the brokers, such as password=KAFKA_PASSWORD. "
-            "Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    security: SecurityOption = None,
     record: Annotated[
         bool,
         typer.Option(

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from treaty.cli.options import ConfigOption, RegistryOption, TokenFileOption, command_group, parse_time
+from treaty.cli.options import ConfigOption, RegistryOption, SecurityOption, TokenFileOption, command_group, parse_time
 
 app = command_group("Generate conforming and faulty streams of events, and send events.")
 
@@ -133,16 +133,7 @@ def send(
             help="kafka://HOST:PORT/TOPIC, the http:// or https:// address of a webhook, or a file to append to.",
         ),
     ],
-    security: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--security",
-            metavar="SETTING=VARIABLE",
-            help="The environment variable of a security setting of the brokers, such as password=KAFKA_PASSWORD. "
-            "Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    security: SecurityOption = None,
 ) -> None:
     """Send events, one after the other in their order, to a topic, a webhook or a file.
 

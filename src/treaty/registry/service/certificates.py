@@ -19,7 +19,7 @@ from treaty.registry.documents import check_name, digest_of
 from treaty.registry.model import CertificateAnswer, DecisionAnswer, Page
 from treaty.registry.model.certificate_answers import CertificateState, EvidenceAnswer
 from treaty.registry.model.consumer_answers import ReasonAnswer
-from treaty.registry.model.page import PAGE, after, check_limit, page_of
+from treaty.registry.model.page import PAGE, BadCursor, after, check_limit, page_of
 from treaty.registry.not_found import no_line
 from treaty.registry.service.checkpoints import sign
 from treaty.registry.service.context import Context
@@ -90,7 +90,7 @@ class Certificates(CertificatesApi):
         try:
             start = (datetime.fromisoformat(str(at)), str(identity)) if cursor else None
         except ValueError:
-            raise InvalidDocument("the cursor is not valid; take it from 'next' of a page") from None
+            raise BadCursor from None
 
         def find(connection: Connection, visibility: Visibility) -> Page[CertificateAnswer]:
             rows = store.page_of(connection, visibility, named, publisher, start, limit + 1)

@@ -15,7 +15,7 @@ from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.api import ParallelRunsApi
 from treaty.registry.documents import check_name
 from treaty.registry.model import FindingAnswer, Page, ParallelRunAnswer
-from treaty.registry.model.page import PAGE, after, check_limit, page_of
+from treaty.registry.model.page import PAGE, BadCursor, after, check_limit, page_of
 from treaty.registry.model.parallel_answers import DispositionAnswer, ExampleAnswer
 from treaty.registry.not_found import no_line
 from treaty.registry.service.context import Context
@@ -75,7 +75,7 @@ class ParallelRuns(ParallelRunsApi):
         try:
             start = (str(name), date.fromisoformat(str(day))) if cursor else None
         except ValueError:
-            raise InvalidDocument("the cursor is not valid; take it from 'next' of a page") from None
+            raise BadCursor from None
 
         def find(connection: Connection, visibility: Visibility) -> Page[ParallelRunAnswer]:
             rows = store.page_of_runs(connection, visibility, feed, start, limit + 1)
