@@ -13,6 +13,7 @@ import httpx2
 import pytest
 import yaml
 
+from tests.catalog.contract_registry import read_event
 from tests.catalog.members_server import Town, town
 from tests.catalog.page_client import Browser, words
 from tests.server.contracts import USERS, odcs, short, without
@@ -29,6 +30,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
         made.registry.consumers.subscribe(
             "plan-report", f"{USERS}@1", consumer_class="operational_reporting", fields=["plan"], team="growth"
         )
+        made.registry.lineage.record([read_event("plan-report", f"{USERS}@1", made.clock(), "plan", "user_id")])
         yield made
 
 
@@ -63,6 +65,17 @@ def test_removed_field_shows_consumers_and_required_version(browser: Browser) ->
     row = next(one for one in answer.text.split("<tr>") if "field_removed" in one)
     assert "ltv-dashboard" in row
     assert "plan-report" not in row
+
+
+def test_changed_field_that_is_read_undeclared_is_marked(browser: Browser) -> None:
+    fields = [{"name": "user_id", "type": "integer"}, *short()["fields"][1:]]
+
+    answer = check(browser, short(version="1.1.0", fields=fields))
+
+    row = next(
+        one for one in answer.text.split("<tr>") if 'data-label="Changed fields"' in one and "plan-report" in one
+    )
+    assert "user_id not declared" in " ".join(re.sub(r"<[^>]*>", " ", row).split())
 
 
 def test_compatible_change_can_be_registered(browser: Browser) -> None:
