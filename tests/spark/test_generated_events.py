@@ -9,6 +9,8 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from tests.events.gym_contracts import SALE_FIELDS, SUM_RULE, gym_contracts, sale_contract
@@ -86,6 +88,24 @@ def test_every_violation_is_found_by_its_check_only(
 
     assert failures(clean) == {}
     assert (clean.evidence.events, clean.unseen) == (90, ())
+    assert failures(found) == expected(events, violated, checks)
+
+
+@settings(max_examples=3, deadline=None)
+@given(
+    seed=st.text("abcdefgh", min_size=1, max_size=8),
+    checks=st.sets(st.sampled_from(sorted(set(CheckId) - NOT_OF_THE_GYM - LATE)), min_size=1, max_size=4),
+)
+def test_any_violations_of_any_stream_are_found_by_their_checks_only(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, seed: str, checks: set[CheckId]
+) -> None:
+    contracts = gym_contracts()
+    generator = EventGenerator(contracts, GenerationOptions(90, seed))
+    events = generator.generate()
+
+    violated = violate(generator, events, sorted(checks))
+    found = certified(spark, tmp_path_factory.mktemp("stream"), violated, contracts)
+
     assert failures(found) == expected(events, violated, checks)
 
 
