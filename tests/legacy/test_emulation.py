@@ -118,7 +118,7 @@ def test_a_column_without_a_mapping_is_impossible() -> None:
     (column,) = emulated_columns(feed(), fields([{"name": "job", "logicalType": "string"}]), fields(CLEAN))
 
     assert (column.source, column.fidelity) == (None, IMPOSSIBLE)
-    assert column.losses == ("the clean rows have no value for it: it is empty",)
+    assert column.losses == ("the clean rows have no value for it, so it is empty",)
 
 
 def test_the_projection_keeps_the_lines_of_the_query() -> None:

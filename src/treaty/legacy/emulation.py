@@ -71,7 +71,9 @@ def emulated_columns(
         source = clean.get(rule.new) if rule else None
         if rule is None or source is None:
             columns.append(
-                EmulatedColumn(name, None, Fidelity.IMPOSSIBLE, ("the clean rows have no value for it: it is empty",))
+                EmulatedColumn(
+                    name, None, Fidelity.IMPOSSIBLE, ("the clean rows have no value for it, so it is empty",)
+                )
             )
             continue
         found = list(_losses(rule, source, field))

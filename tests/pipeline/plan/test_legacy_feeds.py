@@ -134,7 +134,7 @@ def test_an_emulation_names_what_is_lost() -> None:
 
 
 def test_an_emulation_without_a_source_for_a_column_says_so() -> None:
-    message = "partner: job of mart is impossible: the clean rows have no value for it: it is empty"
+    message = "partner: job of mart is impossible: the clean rows have no value for it, so it is empty"
 
     assert emulation_problems(fields=[*LEGACY, _field("job")])[-1] == ("emulation-impossible", "info", message)
     assert ("emulation-impossible", "error", message) in emulation_problems(

@@ -97,7 +97,7 @@ def _duplicates(source: Source) -> tuple[DuplicateRow, ...]:
 
 
 def group_by_consumer(entries: list[MapEntryAnswer]) -> Iterator[ConsumerRows]:
-    """Yield the consumers of a page, each once, in the order of their most delicate source."""
+    """Yield the consumers of a page, each once, in the order of their most critical source."""
     grouped: dict[str, list[MapEntryAnswer]] = {}
     for entry in entries:
         grouped.setdefault(entry.consumer, []).append(entry)

@@ -64,7 +64,7 @@ def deliver_to_consumer(rows: PublishedRows, delivery: ConsumerDelivery) -> tupl
 def _allowed_view(rows: PublishedRows, delivery: ConsumerDelivery) -> EffectiveView:
     """Return what the consumer may read; raise NotAllowed if that is nothing, or nothing in the region."""
     if rows.environment.find_view is None:
-        raise Unavailable("what consumers may read is in a registry; set registry in treaty.yaml")
+        raise Unavailable("there is no registry to say what consumers may read; set registry in treaty.yaml")
     view = rows.environment.find_view(rows.contract, delivery.consumer, delivery.region)
     if view.refusal is not None:
         raise NotAllowed(view.refusal)
