@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _LONG_JOB_BYTES = 100_000_000
-"""About 250,000 events; with more, compiling the checks well saves more time than starting fast."""
+"""Some hundred thousand events; with more, compiling the checks well saves more time than starting fast."""
 
 
 @dataclass(frozen=True)
