@@ -71,7 +71,7 @@ def test_a_long_list_says_how_to_go_on(treaty: Treaty) -> None:
     ("arguments", "code", "said"),
     [
         (("--limit", "0"), 2, "range"),
-        (("--cursor", "nonsense"), 1, "the cursor is none that was given out"),
+        (("--cursor", "nonsense"), 1, "the cursor is not valid"),
         (("--cursor", "WzJd", "--all"), 2, "exclude each other"),
     ],
 )

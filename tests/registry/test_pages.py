@@ -103,7 +103,7 @@ def test_an_invalid_cursor_is_refused(registry: AnyRegistry, name: str) -> None:
     )
 
     for cursor in (*BAD, huge, text, nul, half):
-        with pytest.raises(InvalidDocument, match="the cursor is none that was given out"):
+        with pytest.raises(InvalidDocument, match="the cursor is not valid"):
             turn(cursor=cursor)
 
 
