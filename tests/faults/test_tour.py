@@ -47,6 +47,8 @@ def test_the_tour_shows_the_consumers_affected_by_a_refused_change(tmp_path: Pat
         "186 legacy rows, 157 new rows, 66 differences",
         "can finance cut over from legacy_revenue?  no",
         "legacy_revenue: finance is critical, and its owner has not approved the cut-over",
+        "can finance cut over from legacy_revenue?  yes",
+        "partners  retired  operational reporting  3 of 3",
         "Built the catalog of 20 contracts",
     ):
         assert message in ran.stdout
