@@ -16,7 +16,7 @@ TIMES = ("scheduledStart", "scheduledEnd", "bookingOpensAt", "bookingClosesAt", 
 
 
 def as_clocks_show(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the event with local times, as somebody reads them from a clock: without an offset."""
+    """Return the event with local times, as a clock on the wall shows them: without an offset."""
     zone = ZoneInfo(CLUB_ZONE)
     local = {
         name: datetime.fromisoformat(event[name]).astimezone(zone).strftime("%Y-%m-%dT%H:%M:%S")

@@ -1,4 +1,4 @@
-"""Critical consumers that read directly: what would serve them, who is told, and what a policy forbids."""
+"""Critical consumers that read directly: what would serve them, who is notified, and what a policy forbids."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ RULES: dict[Action, Rule] = {
     Action.AUDIT: Rule(Scope.READ, _STEWARDS),
     Action.DETOKENISE: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
     Action.READ_ACCESSES: Rule(Scope.READ, _STEWARDS, _MEMBERS),
-    Action.REPORT_ACCESSES: Rule(Scope.READ, _EVERYBODY),  # whoever may read rows may record that it did
+    Action.REPORT_ACCESSES: Rule(Scope.READ, _EVERYBODY),  # all who may read rows may record that they did
     Action.MANAGE_TOKENS: Rule(Scope.ADMIN, _ADMINS),
 }
 """The rule of each action."""

@@ -45,7 +45,7 @@ def authorize_detokenisation(
     bound = effective_of(connection, context.rules, head, context.today)
     try:
         rule = find_token_rule(bound.contract, request.field, request.purpose, bound.policies)
-    except NotFound:  # whoever may turn back no tokens of the contract does not learn its rules
+    except NotFound:  # callers without the right to turn back tokens do not learn the rules
         authorize(context.actor, Action.DETOKENISE, Resource("tokens of", str(line), head.teams))
         raise
     named = {team for role in rule.roles if (team := role.partition(":")[2])}
